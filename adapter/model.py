@@ -1,0 +1,121 @@
+"""The words every other module speaks: what came in, what was decided, what became of it.
+
+Imports the standard library only. Everything here is immutable and crosses module borders freely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    """The door an event came through; a metric dimension, so the set is closed."""
+
+    HTTP = "http"
+    BATCH = "batch"
+    KINESIS = "kinesis"
+
+
+class Code(StrEnum):
+    """Why an event was refused. Stable: emitters, metrics and runbooks spell these names."""
+
+    NOT_UTF8 = "not_utf8"
+    NOT_JSON = "not_json"
+    DUPLICATE_KEY = "duplicate_key"
+    TOO_DEEP = "too_deep"
+    NOT_AN_OBJECT = "not_an_object"
+    TOO_LARGE = "too_large"
+    UNSUPPORTED_ENCODING = "unsupported_encoding"
+    UNSUPPORTED_KIND = "unsupported_kind"
+    SCHEMA_VIOLATION = "schema_violation"
+    NAMESPACE_NOT_ALLOWED = "namespace_not_allowed"
+    REFUSED_BY_DATAZONE = "refused_by_datazone"
+
+
+class Cause(StrEnum):
+    """Why an event could not be delivered *now*; a metric dimension, so the set is closed."""
+
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    THROTTLED = "throttled"
+    UNAVAILABLE = "unavailable"
+    ACCESS_DENIED = "access_denied"
+    DOMAIN_MISSING = "domain_missing"
+    QUOTA = "quota"
+    CONFLICT = "conflict"
+    NOT_STARTED = "not_started"
+    UNEXPECTED = "unexpected"
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One broken rule: where (JSON Pointer, RFC 6901), which, and what it asks for. Never the value found there."""
+
+    path: str
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One event as its emitter serialised it: transport undone, bytes untouched. `producer` is who authenticated."""
+
+    raw: bytes
+    source: Source
+    producer: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """An OpenLineage job: `name` is unique within `namespace`."""
+
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """An accepted OpenLineage RunEvent: the exact bytes to forward and what the adapter needs to know of them.
+
+    `client_token` is 64 lower-case hexadecimal digits. `event_type` is None where the event has none (it is optional).
+    `warnings` are format violations let through by FORMAT_ASSERTION=warn.
+    """
+
+    raw: bytes
+    run_id: str
+    job: Job
+    event_type: str | None
+    client_token: str
+    warnings: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """DataZone accepted the event. It processes it later; `lineage_event_id` is its own id for it."""
+
+    lineage_event_id: str
+    domain_id: str
+    client_token: str
+    warnings: tuple[Violation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """Not now: nothing is wrong with the event. `retry_after` is DataZone's own wish, in seconds, if it had one."""
+
+    cause: Cause
+    client_token: str | None = None
+    retry_after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The event's own fault: sending it again unchanged can never help. `errors` are in document order, at most 50."""
+
+    code: Code
+    detail: str
+    errors: tuple[Violation, ...] = ()
+
+
+Outcome = Delivered | Deferred | Rejected

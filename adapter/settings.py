@@ -1,0 +1,72 @@
+"""The environment, read once. No other module reads it, and a test holds template.yaml to these names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Amazon DataZone API reference, PostLineageEvent, domainIdentifier. botocore does not check it.
+DOMAIN_ID = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
+REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
+ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+", re.ASCII)
+
+
+class SettingsError(Exception):
+    """The environment is incomplete or wrong; the message names every bad variable at once."""
+
+
+class FormatAssertion(StrEnum):
+    """What a broken `date-time`, `uuid` or `uri` costs: the event, or a counted warning."""
+
+    STRICT = "strict"
+    WARN = "warn"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a function is told by its environment.
+
+    `domain_role_arn` is assumed to reach a domain in another account. `lanes` is how many events the Kinesis door
+    delivers at the same time.
+    """
+
+    domain_id: str
+    domain_region: str
+    domain_role_arn: str | None
+    format_assertion: FormatAssertion
+    lanes: int
+
+
+VARIABLES = ("DOMAIN_ID", "DOMAIN_REGION", "DOMAIN_ROLE_ARN", "FORMAT_ASSERTION", "LANES")
+
+
+def read(environment: Mapping[str, str]) -> Settings:
+    """Parse `environment`; raise SettingsError naming all missing or bad variables together.
+
+    DOMAIN_ID and DOMAIN_REGION are required. DOMAIN_ROLE_ARN may be empty. FORMAT_ASSERTION is `strict` (default) or
+    `warn`. LANES is 1 to 128 (default 32).
+    """
+    role = environment.get("DOMAIN_ROLE_ARN", "")
+    assertion = environment.get("FORMAT_ASSERTION", FormatAssertion.STRICT)
+    lanes = environment.get("LANES", "32")
+    checks = {
+        "DOMAIN_ID (like dzd_1a2b3c)": DOMAIN_ID.fullmatch(environment.get("DOMAIN_ID", "")),
+        "DOMAIN_REGION (like eu-central-1)": REGION.fullmatch(environment.get("DOMAIN_REGION", "")),
+        "DOMAIN_ROLE_ARN (empty or a role's ARN)": not role or ROLE_ARN.fullmatch(role),
+        "FORMAT_ASSERTION (strict or warn)": assertion in set(FormatAssertion),
+        "LANES (1 to 128)": re.fullmatch(r"[1-9][0-9]?|1[01][0-9]|12[0-8]", lanes),
+    }
+    if wrong := [name for name, good in checks.items() if not good]:
+        raise SettingsError(f"missing or wrong environment variables: {', '.join(wrong)}")
+    return Settings(
+        domain_id=environment["DOMAIN_ID"],
+        domain_region=environment["DOMAIN_REGION"],
+        domain_role_arn=role or None,
+        format_assertion=FormatAssertion(assertion),
+        lanes=int(lanes),
+    )
