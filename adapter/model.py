@@ -17,6 +17,13 @@ class Source(StrEnum):
     KINESIS = "kinesis"
 
 
+class FormatAssertion(StrEnum):
+    """What a broken `date-time`, `uuid` or `uri` costs: the event, or a counted warning."""
+
+    STRICT = "strict"
+    WARN = "warn"
+
+
 class Code(StrEnum):
     """Why an event was refused. Stable: emitters, metrics and runbooks spell these names."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from adapter.model import FormatAssertion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,13 +19,6 @@ ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+", re.ASC
 
 class SettingsError(Exception):
     """The environment is incomplete or wrong; the message names every bad variable at once."""
-
-
-class FormatAssertion(StrEnum):
-    """What a broken `date-time`, `uuid` or `uri` costs: the event, or a counted warning."""
-
-    STRICT = "strict"
-    WARN = "warn"
 
 
 @dataclass(frozen=True, slots=True)

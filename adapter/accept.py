@@ -1,0 +1,73 @@
+"""One event's bytes to a verdict. Pure: no clock, no network, no environment."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, cast
+
+from adapter import spec
+from adapter.model import Code, FormatAssertion, Job, Rejected, RunEvent, Violation
+from adapter.size import MAX_EVENT_BYTES, too_large
+from adapter.text import Parsed, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_ERRORS = 50
+
+
+def accept(raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT) -> RunEvent | Rejected:
+    """Judge one event as its emitter serialised it, decompressed. Never raises.
+
+    In this order: at most 300,000 bytes (Amazon DataZone API reference, PostLineageEvent), strict UTF-8 and JSON
+    (adapter.text), a RunEvent by what is there, then the OpenLineage 2-0-2 schema with its formats (adapter.spec).
+    `assertion` decides whether a broken format refuses the event or comes along as a warning.
+    """
+    if len(raw) > MAX_EVENT_BYTES:
+        return too_large(raw)
+    parsed = parse(raw)
+    if isinstance(parsed, Rejected):
+        return parsed
+    return _unsupported_kind(parsed.event) or _judged(raw, parsed, assertion)
+
+
+def _unsupported_kind(event: Mapping[str, object]) -> Rejected | None:
+    """Tell a DatasetEvent or JobEvent (OpenLineage 2-0-2) what it is, rather than what it lacks as a RunEvent."""
+    if "run" in event:
+        return None
+    if "dataset" in event:
+        kind = "DatasetEvent"
+    elif "job" in event and "eventType" not in event:
+        kind = "JobEvent"
+    else:
+        return None
+    return Rejected(Code.UNSUPPORTED_KIND, f"a {kind}; DataZone takes run events only")
+
+
+def _judged(raw: bytes, parsed: Parsed, assertion: FormatAssertion) -> RunEvent | Rejected:
+    violations = spec.violations(parsed.event)
+    lenient = assertion is FormatAssertion.WARN
+    if violations and not (lenient and all(violation.rule == "format" for violation in violations)):
+        return _violates(violations)
+    return _run_event(raw, parsed, tuple(violations[:MAX_ERRORS]))
+
+
+def _violates(violations: list[Violation]) -> Rejected:
+    many = len(violations)
+    shown = f", the first {MAX_ERRORS} of them shown" if many > MAX_ERRORS else ""
+    detail = f"violates OpenLineage 2-0-2 in {many} place{'s' if many > 1 else ''}{shown}"
+    return Rejected(Code.SCHEMA_VIOLATION, detail, tuple(violations[:MAX_ERRORS]))
+
+
+def _run_event(raw: bytes, parsed: Parsed, warnings: tuple[Violation, ...]) -> RunEvent:
+    # The schema has just vouched for these shapes.
+    run = cast("dict[str, str]", parsed.event["run"])
+    job = cast("dict[str, str]", parsed.event["job"])
+    return RunEvent(
+        raw=raw,
+        run_id=run["runId"],
+        job=Job(job["namespace"], job["name"]),
+        event_type=cast("str | None", parsed.event.get("eventType")),
+        client_token=sha256(parsed.canonical.encode()).hexdigest(),
+        warnings=warnings,
+    )
