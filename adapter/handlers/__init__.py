@@ -1,1 +1,1 @@
-"""The doors: one Lambda handler a module, each a translation of its transport and one call inward."""
+"""What Lambda is pointed at: one module a function, `handler` built once, when the container starts."""

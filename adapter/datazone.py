@@ -1,0 +1,208 @@
+"""DataZone, and the only module that knows it: one call, and one table from what it says to what that means.
+
+Retrying is done here and not by botocore: botocore bounds the number of attempts but not their time, waits for as long
+as an `x-amz-retry-after` asks and cannot know when the door has to answer.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.credentials import (
+    AssumeRoleCredentialFetcher,
+    CredentialProvider,
+    CredentialResolver,
+    DeferredRefreshableCredentials,
+)
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    HTTPClientError,
+    NoCredentialsError,
+    ReadTimeoutError,
+)
+from botocore.session import get_session
+
+from adapter.model import Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent, Violation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from botocore.session import Session
+    from mypy_boto3_datazone import DataZoneClient
+
+    from adapter.settings import Settings
+
+# Amazon DataZone API reference, PostLineageEvent, Errors. ValidationException alone is the event's own fault: a slip in
+# IAM, a domain that went away or a full quota must not refuse a day of lineage.
+_ITS_OWN_FAULT = "ValidationException"
+_NOT_NOW = {
+    "ThrottlingException": Cause.THROTTLED,
+    "InternalServerException": Cause.UNAVAILABLE,
+    "AccessDeniedException": Cause.ACCESS_DENIED,
+    "UnauthorizedException": Cause.ACCESS_DENIED,
+    "ResourceNotFoundException": Cause.DOMAIN_MISSING,
+    "ServiceQuotaExceededException": Cause.QUOTA,
+    "ConflictException": Cause.CONFLICT,
+}
+# For codes that AWS's front ends answer with and the API reference does not list (ExpiredTokenException and its like).
+_NOT_NOW_BY_STATUS = {401: Cause.ACCESS_DENIED, 403: Cause.ACCESS_DENIED, 429: Cause.THROTTLED}
+_SERVER_ERROR = 500
+
+# Worth another attempt within this call; the others want a person or much more time.
+_PASSING = frozenset({Cause.TIMEOUT, Cause.UNREACHABLE, Cause.THROTTLED, Cause.UNAVAILABLE})
+_FIRST_PAUSE = 0.1
+
+# Credentials are renewed within a call, so this comes on top of one attempt, about once an hour.
+_STS = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long one attempt may take, in seconds: to connect, then for each read of the answer."""
+
+    connect: float
+    read: float
+
+    @property
+    def attempt(self) -> float:
+        """The longest that one attempt takes."""
+        return self.connect + self.read
+
+
+class DataZone:
+    """PostLineageEvent for one domain. Safe to share among threads, as botocore's clients are."""
+
+    def __init__(
+        self,
+        client: DataZoneClient,
+        domain_id: str,
+        patience: Patience,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Post to `domain_id` through `client`, whose timeouts are those of `patience`."""
+        self._client = client
+        self._domain_id = domain_id
+        self._patience = patience
+        self._clock = clock
+        self._sleep = sleep
+
+    def deliver(self, event: RunEvent, deadline: float) -> Outcome:
+        """Post the exact bytes of `event` under its client token; return by `deadline` (monotonic seconds).
+
+        Passing troubles are tried again while another attempt fits, after a growing pause with jitter or what DataZone
+        asks for in `x-amz-retry-after`, whichever is longer. Never raises for anything DataZone or the network does.
+        """
+        outcome: Outcome = Deferred(Cause.NOT_STARTED, event.client_token)
+        pause, wait = _FIRST_PAUSE, 0.0
+        while self._clock() + wait + self._patience.attempt <= deadline:
+            if wait:
+                self._sleep(wait)
+            outcome = self._post(event)
+            if not isinstance(outcome, Deferred) or outcome.cause not in _PASSING:
+                return outcome
+            wait = max(outcome.retry_after or 0.0, random.uniform(pause / 2, pause))  # noqa: S311 - jitter, not a secret
+            pause *= 2
+        return outcome
+
+    def _post(self, event: RunEvent) -> Outcome:
+        try:
+            answer = self._client.post_lineage_event(
+                domainIdentifier=self._domain_id, event=event.raw, clientToken=event.client_token
+            )
+        except ClientError as error:
+            return _said_no(error, event)
+        except BotoCoreError as error:
+            return Deferred(_could_not_ask(error), event.client_token)
+        if not answer.get("id"):
+            # A success without DataZone's id came from something that is not DataZone, a proxy perhaps.
+            return Deferred(Cause.UNEXPECTED, event.client_token)
+        return Delivered(answer["id"], self._domain_id, event.client_token, event.warnings)
+
+
+def _said_no(error: ClientError, event: RunEvent) -> Outcome:
+    code = error.response.get("Error", {}).get("Code", "")
+    # A role to assume makes other calls on the way; what they say is never about the event.
+    if error.operation_name == "PostLineageEvent" and code == _ITS_OWN_FAULT:
+        # DataZone's message may quote the event: its rule is named, its words are not repeated.
+        return Rejected(
+            Code.REFUSED_BY_DATAZONE,
+            "DataZone refused the event",
+            (Violation("", code, "must be an event that DataZone takes"),),
+        )
+    return Deferred(_cause(code, error), event.client_token, _retry_after(error))
+
+
+def _cause(code: str, error: ClientError) -> Cause:
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    if known := _NOT_NOW.get(code) or _NOT_NOW_BY_STATUS.get(status):
+        return known
+    return Cause.UNAVAILABLE if status >= _SERVER_ERROR else Cause.UNEXPECTED
+
+
+def _retry_after(error: ClientError) -> float | None:
+    headers = error.response.get("ResponseMetadata", {}).get("HTTPHeaders", {})
+    milliseconds = headers.get("x-amz-retry-after", "")
+    return int(milliseconds) / 1000 if milliseconds.isascii() and milliseconds.isdigit() else None
+
+
+def _could_not_ask(error: BotoCoreError) -> Cause:
+    match error:
+        case ReadTimeoutError() | ConnectTimeoutError():
+            return Cause.TIMEOUT
+        case HTTPClientError():
+            return Cause.UNREACHABLE
+        case NoCredentialsError():
+            return Cause.ACCESS_DENIED
+        case _:
+            return Cause.UNEXPECTED
+
+
+def client(settings: Settings, patience: Patience, connections: int) -> DataZoneClient:
+    """Make a client for the domain's region that keeps `connections` open, under the role to assume if there is one."""
+    config = Config(
+        connect_timeout=patience.connect,
+        read_timeout=patience.read,
+        retries={"mode": "standard", "total_max_attempts": 1},
+        max_pool_connections=connections,
+        # A fixed name spares botocore from describing itself anew in each call, a tenth of its cost.
+        user_agent="lineage-adapter",
+    )
+    session = assumed(settings.domain_role_arn, settings.domain_region) if settings.domain_role_arn else get_session()
+    return boto3.Session(botocore_session=session).client("datazone", settings.domain_region, config=config)
+
+
+def assumed(role_arn: str, region: str) -> Session:
+    """Make a session that signs with temporary credentials of `role_arn`, fetched when needed and renewed in time."""
+    own = get_session()
+    fetcher = AssumeRoleCredentialFetcher(
+        client_creator=partial(own.create_client, region_name=region, config=_STS),
+        source_credentials=own.get_credentials(),
+        role_arn=role_arn,
+        extra_args={"RoleSessionName": "lineage-adapter"},
+    )
+    session = get_session()
+    session.register_component("credential_provider", CredentialResolver([_AssumedRole(fetcher)]))
+    return session
+
+
+class _AssumedRole(CredentialProvider):
+    """The only credentials of a session: those of the role."""
+
+    METHOD = "assume-role"
+
+    def __init__(self, fetcher: AssumeRoleCredentialFetcher) -> None:
+        super().__init__()
+        self._fetcher = fetcher
+
+    def load(self) -> DeferredRefreshableCredentials:
+        return DeferredRefreshableCredentials(self._fetcher.fetch_credentials, self.METHOD)

@@ -1,0 +1,47 @@
+"""API Gateway's envelope, opened: payload formats 1.0 and 2.0, base64 or not.
+
+Shapes: Amazon API Gateway developer guide, "AWS Lambda proxy integrations for HTTP APIs"; a REST API's proxy
+integration sends format 1.0 as well, without a version.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An HTTP request as the emitter made it. `path` has no slash at its end; `body` is still compressed."""
+
+    method: str
+    path: str
+    content_encoding: str
+    body: bytes
+
+
+def request(event: Mapping[str, Any]) -> Request:
+    """Open the envelope `event`. Raises KeyError for what is no API Gateway event at all."""
+    if event.get("version") == "2.0":
+        method, path = event["requestContext"]["http"]["method"], event["rawPath"]
+    else:
+        method, path = event["httpMethod"], event["path"]
+    headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
+    return Request(method, path.rstrip("/"), headers.get("content-encoding", ""), _body(event))
+
+
+def _body(event: Mapping[str, Any]) -> bytes:
+    # Half a surrogate pair in the envelope's own JSON becomes bytes that are not UTF-8, and is refused as that later.
+    body = (event.get("body") or "").encode("utf-8", "surrogatepass")
+    if not event.get("isBase64Encoded"):
+        return body
+    try:
+        return base64.b64decode(body, validate=True)
+    except binascii.Error:
+        return body  # not what the envelope says; judged as it is, it is no JSON

@@ -1,0 +1,77 @@
+"""The Kinesis door: a batch of stream records in, the lowest unfinished sequence number out.
+
+A record is one event, plain or gzipped, or a KPL aggregate of many. What is refused never holds the shard up. Lambda
+starts again at the lowest sequence number reported and redelivers everything after it (AWS Lambda developer guide,
+"Reporting batch item failures for Kinesis"), which is harmless: the same bytes carry the same token.
+"""
+
+from __future__ import annotations
+
+import base64
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from adapter import kpl
+from adapter.body import decompress
+from adapter.model import Code, Deferred, Received, Rejected, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from adapter.ingest import Ingest
+    from adapter.lanes import Lanes
+    from adapter.telemetry import Telemetry
+
+# Time to record the outcomes and answer after the last delivery has ended.
+_ANSWER_SECONDS = 2.0
+
+
+class Context(Protocol):
+    """What the door needs of Lambda's context object."""
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Say how long this invocation may still run, in milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class KinesisDoor:
+    """Records to events, events through the lanes, outcomes to a partial batch response."""
+
+    ingest: Ingest
+    telemetry: Telemetry
+    lanes: Lanes
+
+    def __call__(self, event: Mapping[str, Any], context: Context) -> dict[str, list[dict[str, str]]]:
+        """Take one Kinesis event; answer with a partial batch response (ReportBatchItemFailures)."""
+        deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - _ANSWER_SECONDS
+        sequence_numbers, received = [], []
+        for record in event["Records"]:
+            for one in self._events(base64.b64decode(record["kinesis"]["data"])):
+                sequence_numbers.append(record["kinesis"]["sequenceNumber"])
+                received.append(one)
+        outcomes = self.lanes.run(received, deadline)
+        self.telemetry.flush()
+        # Records come in the order of their sequence numbers, so the first unfinished one is the lowest.
+        unfinished = (
+            number for number, outcome in zip(sequence_numbers, outcomes, strict=True) if isinstance(outcome, Deferred)
+        )
+        return {"batchItemFailures": [{"itemIdentifier": number} for number in unfinished][:1]}
+
+    def _events(self, data: bytes) -> Iterator[Received]:
+        """Yield the events in one record's data; record what holds none."""
+        try:
+            user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
+        except kpl.BrokenAggregateError as error:
+            self._refuse(data, Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}"))
+            return
+        for user_record in user_records:
+            raw = decompress(user_record)
+            if isinstance(raw, Rejected):
+                self._refuse(user_record, raw)
+            else:
+                yield Received(raw, Source.KINESIS)
+
+    def _refuse(self, data: bytes, rejected: Rejected) -> None:
+        self.ingest.record(Received(data, Source.KINESIS), None, rejected)

@@ -1,0 +1,91 @@
+"""What a person sees of the adapter: one log line an event and the counts that alarms stand on.
+
+Never an event's values beyond its run, job and type, and never a credential. Metrics are CloudWatch's embedded metric
+format, written as log lines.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from typing import assert_never
+
+from aws_lambda_powertools import Logger
+from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+
+from adapter.model import Deferred, Delivered, Outcome, Received, Rejected, RunEvent
+
+
+class Telemetry:
+    """Log lines and metrics of one function; one thread at a time."""
+
+    def __init__(self) -> None:
+        """Take service, namespace and log level from Powertools' own environment variables."""
+        self._logger = Logger()
+        self._counts: Counter[tuple[str, str, str, str]] = Counter()
+
+    def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
+        """Log one line for `received` and count its outcome by door, and by code or cause where it has one."""
+        door = received.source.value
+        fields: dict[str, object] = {"door": door, "bytes": len(received.raw)}
+        fields |= _identity(event) | _verdict(outcome)
+        match outcome:
+            case Delivered():
+                self._logger.info("event", extra=fields)
+                self._counts["Delivered", door, "", ""] += 1
+            case Deferred(cause=cause):
+                self._logger.warning("event", extra=fields)
+                self._counts["Deferred", door, "cause", cause.value] += 1
+            case Rejected(code=code):
+                self._logger.warning("event", extra=fields)
+                self._counts["Rejected", door, "code", code.value] += 1
+            case _:
+                assert_never(outcome)
+        if event is not None and event.warnings:
+            self._counts["FormatWarning", door, "", ""] += 1
+
+    def fault(self, error: Exception) -> None:
+        """Log what kind of exception it was and where; its message may hold values of the event and is left out."""
+        frames = traceback.extract_tb(error.__traceback__)
+        where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        self._logger.error("unexpected exception", extra={"exception": type(error).__name__, "where": where})
+
+    def flush(self) -> None:
+        """Write what was counted since the last time."""
+        for (name, door, dimension, value), times in self._counts.items():
+            metrics = EphemeralMetrics()
+            metrics.add_dimension("door", door)
+            if dimension:
+                # Counted twice over: by door for alarms, by door and reason for whoever asks why.
+                metrics.add_dimensions(service=str(metrics.service), door=door, **{dimension: value})
+            metrics.add_metric(name, MetricUnit.Count, times)
+            metrics.flush_metrics()
+        self._counts.clear()
+
+
+def _identity(event: RunEvent | None) -> dict[str, object]:
+    if event is None:
+        return {}
+    return {
+        "run_id": event.run_id,
+        "job_namespace": event.job.namespace,
+        "job_name": event.job.name,
+        "event_type": event.event_type,
+        "client_token": event.client_token,
+    }
+
+
+def _verdict(outcome: Outcome) -> dict[str, object]:
+    match outcome:
+        case Delivered(lineage_event_id=lineage_event_id):
+            return {"outcome": "delivered", "lineage_event_id": lineage_event_id}
+        case Deferred(cause=cause):
+            return {"outcome": "deferred", "cause": cause.value}
+        case Rejected(code=code, errors=errors):
+            return {
+                "outcome": "rejected",
+                "code": code.value,
+                "errors": [{"path": error.path, "rule": error.rule} for error in errors],
+            }
+        case _:
+            assert_never(outcome)
