@@ -1,0 +1,1 @@
+"""What a developer runs; neither the functions nor the command line need it."""
