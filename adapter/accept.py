@@ -6,14 +6,12 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from adapter import spec
-from adapter.model import Code, FormatAssertion, Job, Rejected, RunEvent, Violation
+from adapter.model import MAX_ERRORS, Code, FormatAssertion, Job, Rejected, RunEvent, Violation
 from adapter.size import MAX_EVENT_BYTES, too_large
 from adapter.text import Parsed, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-MAX_ERRORS = 50
 
 
 def accept(raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT) -> RunEvent | Rejected:

@@ -18,29 +18,27 @@ if TYPE_CHECKING:
     from adapter.settings import Settings
 
 # One attempt and the start of a second fit into what the HTTP door has.
-_HTTP_PATIENCE = Patience(connect=0.5, read=1.5)
+HTTP_PATIENCE = Patience(connect=0.5, read=1.5)
 
 # A stream can wait: several attempts for each event, yet far fewer than a shard's batch has seconds.
-_STREAM_PATIENCE = Patience(connect=1.0, read=5.0)
-_STREAM_EVENT_SECONDS = 15.0
+STREAM_PATIENCE = Patience(connect=1.0, read=5.0)
+STREAM_EVENT_SECONDS = 15.0
 
 
 def http(environment: Mapping[str, str]) -> HttpDoor:
     """Build the HTTP door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    telemetry = Telemetry()
-    ingest = _ingest(read, telemetry, _HTTP_PATIENCE)
-    return HttpDoor(ingest, telemetry, Lanes(ingest, read.lanes, ANSWER_SECONDS))
+    ingest = _ingest(read, HTTP_PATIENCE)
+    return HttpDoor(ingest, Lanes(ingest, read.lanes, ANSWER_SECONDS))
 
 
 def kinesis(environment: Mapping[str, str]) -> KinesisDoor:
     """Build the Kinesis door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    telemetry = Telemetry()
-    ingest = _ingest(read, telemetry, _STREAM_PATIENCE)
-    return KinesisDoor(ingest, telemetry, Lanes(ingest, read.lanes, _STREAM_EVENT_SECONDS))
+    ingest = _ingest(read, STREAM_PATIENCE)
+    return KinesisDoor(ingest, Lanes(ingest, read.lanes, STREAM_EVENT_SECONDS))
 
 
-def _ingest(read: Settings, telemetry: Telemetry, patience: Patience) -> Ingest:
+def _ingest(read: Settings, patience: Patience) -> Ingest:
     client = datazone.client(read, patience, read.lanes)
-    return Ingest(DataZone(client, read.domain_id, patience), telemetry, read.format_assertion)
+    return Ingest(DataZone(client, read.domain_id, patience), Telemetry(), read.format_assertion)

@@ -28,6 +28,7 @@ from botocore.exceptions import (
     NoCredentialsError,
     ReadTimeoutError,
 )
+from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.session import get_session
 
 from adapter.model import Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent, Violation
@@ -159,7 +160,7 @@ def _could_not_ask(error: BotoCoreError) -> Cause:
     match error:
         case ReadTimeoutError() | ConnectTimeoutError():
             return Cause.TIMEOUT
-        case HTTPClientError():
+        case HTTPClientError() | NoConnectionError():
             return Cause.UNREACHABLE
         case NoCredentialsError():
             return Cause.ACCESS_DENIED

@@ -28,6 +28,9 @@ class Records(Protocol):
     def fault(self, error: Exception) -> None:
         """Note an exception that nothing foresaw."""
 
+    def flush(self) -> None:
+        """Write what was counted; a door's last act in each invocation."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ingest:

@@ -116,9 +116,16 @@ class Deferred:
     retry_after: float | None = None
 
 
+# A refusal names no more broken rules than a person will read.
+MAX_ERRORS = 50
+
+
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The event's own fault: sending it again unchanged can never help. `errors` are in document order, at most 50."""
+    """The event's own fault: sending it again unchanged can never help.
+
+    `errors` are in document order, at most MAX_ERRORS of them.
+    """
 
     code: Code
     detail: str

@@ -9,10 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
-from typing import NoReturn
+from itertools import islice
+from typing import TYPE_CHECKING, NoReturn
 
-from adapter.model import Code, Rejected, Violation
+from adapter.model import MAX_ERRORS, Code, Rejected, Violation
 from adapter.pointer import step
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -66,7 +70,9 @@ def _object(text: str) -> Parsed | Rejected:
     # Parsing keeps every string but those of a repeated key, so only then are there fewer quotation marks after it.
     # Counting them is some twenty times cheaper than a parser hook that looks at every object.
     if _quotation_marks(canonical) != _quotation_marks(text):
-        return Rejected(Code.DUPLICATE_KEY, "a key occurs twice in one object", tuple(_repeated_keys(text)))
+        return Rejected(
+            Code.DUPLICATE_KEY, "a key occurs twice in one object", tuple(islice(_repeated_keys(text), MAX_ERRORS))
+        )
     return Parsed(event, canonical)
 
 
@@ -85,21 +91,18 @@ class _Repeated(dict[str, object]):
     keys_twice: tuple[str, ...] = ()
 
 
-def _repeated_keys(text: str) -> list[Violation]:
-    root = json.loads(text, object_pairs_hook=_noting_repeats)
-    found: list[Violation] = []
-    waiting: list[tuple[str, object]] = [("", root)]
+def _repeated_keys(text: str) -> Iterator[Violation]:
+    # Its own stack: Python's would not reach as deep as the parser does.
+    waiting: list[tuple[str, object]] = [("", json.loads(text, object_pairs_hook=_noting_repeats))]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, _Repeated):
-            found += [
-                Violation(step(path, key), "unique_keys", "must occur once in its object") for key in value.keys_twice
-            ]
+            for key in value.keys_twice:
+                yield Violation(step(path, key), "unique_keys", "must occur once in its object")
         if isinstance(value, dict):
             waiting += [(step(path, key), child) for key, child in reversed(value.items())]
         elif isinstance(value, list):
             waiting += [(step(path, index), child) for index, child in reversed(list(enumerate(value)))]
-    return found
 
 
 def _noting_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:

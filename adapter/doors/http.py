@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from adapter.ingest import Ingest
     from adapter.lanes import Lanes
-    from adapter.telemetry import Telemetry
 
 # Where one event is posted. The Java client posts to `/` when its URL ends in a slash; other clients name the path.
 EVENT_PATHS = ("/api/v1/lineage", "/lineage", "/")
@@ -34,7 +33,6 @@ class HttpDoor:
     """Routes, bodies and statuses of the HTTP contract."""
 
     ingest: Ingest
-    telemetry: Telemetry
     lanes: Lanes
 
     def __call__(self, event: Mapping[str, Any], context: object) -> answers.Answer:
@@ -43,10 +41,10 @@ class HttpDoor:
         try:
             return self._route(request(event), time.monotonic() + ANSWER_SECONDS)
         except Exception as error:  # noqa: BLE001 - any other answer than 503 makes a client drop the event
-            self.telemetry.fault(error)
+            self.ingest.records.fault(error)
             return answers.unavailable()
         finally:
-            self.telemetry.flush()
+            self.ingest.records.flush()
 
     def _route(self, asked: Request, deadline: float) -> answers.Answer:
         routes = {path.rstrip("/"): ("POST", self._event) for path in EVENT_PATHS}

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from adapter.ingest import Ingest
     from adapter.lanes import Lanes
-    from adapter.telemetry import Telemetry
 
 # Time to record the outcomes and answer after the last delivery has ended.
 _ANSWER_SECONDS = 2.0
@@ -40,7 +39,6 @@ class KinesisDoor:
     """Records to events, events through the lanes, outcomes to a partial batch response."""
 
     ingest: Ingest
-    telemetry: Telemetry
     lanes: Lanes
 
     def __call__(self, event: Mapping[str, Any], context: Context) -> dict[str, list[dict[str, str]]]:
@@ -52,7 +50,7 @@ class KinesisDoor:
                 sequence_numbers.append(record["kinesis"]["sequenceNumber"])
                 received.append(one)
         outcomes = self.lanes.run(received, deadline)
-        self.telemetry.flush()
+        self.ingest.records.flush()
         # Records come in the order of their sequence numbers, so the first unfinished one is the lowest.
         unfinished = (
             number for number, outcome in zip(sequence_numbers, outcomes, strict=True) if isinstance(outcome, Deferred)

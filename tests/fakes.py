@@ -1,0 +1,62 @@
+"""Stand-ins at the program's own seams, kept beside the tests that use them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from adapter.model import Delivered, Outcome, Received, RunEvent
+
+Script = Callable[[RunEvent], Outcome]
+
+
+def delivered(event: RunEvent) -> Outcome:
+    return Delivered("abc123def456gh", "dzd_local", event.client_token, event.warnings)
+
+
+@dataclass
+class FakeLineage:
+    """Where events go: answers by `script` and remembers what it was given, in order."""
+
+    script: Script = delivered
+    given: list[RunEvent] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def deliver(self, event: RunEvent, deadline: float) -> Outcome:
+        del deadline
+        with self._lock:
+            self.given.append(event)
+        return self.script(event)
+
+
+@dataclass
+class FakeTelemetry:
+    """Remembers what it was told."""
+
+    told: list[tuple[Received, RunEvent | None, Outcome]] = field(default_factory=list)
+    faults: list[Exception] = field(default_factory=list)
+    flushed: int = 0
+
+    def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
+        self.told.append((received, event, outcome))
+
+    def fault(self, error: Exception) -> None:
+        self.faults.append(error)
+
+    def flush(self) -> None:
+        self.flushed += 1
+
+
+def run_event(run: int = 1, **more: object) -> bytes:
+    """Make a small valid RunEvent; `run` numbers its run, `more` are further members."""
+    event = {
+        "eventType": "COMPLETE",
+        "eventTime": "2026-11-29T10:00:00Z",
+        "producer": "https://example.com/retail/1.0",
+        "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",
+        "run": {"runId": f"00000000-0000-4000-8000-{run:012d}"},
+        "job": {"namespace": "retail", "name": "orders.daily"},
+    }
+    return json.dumps(event | more).encode()

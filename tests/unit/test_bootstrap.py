@@ -1,0 +1,41 @@
+"""Environment in, doors out."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from adapter import bootstrap
+from adapter.doors.http import ANSWER_SECONDS, HttpDoor
+from adapter.doors.kinesis import KinesisDoor
+from adapter.settings import SettingsError
+
+ENVIRONMENT = {"DOMAIN_ID": "dzd_local", "DOMAIN_REGION": "eu-central-1", "FORMAT_ASSERTION": "warn", "LANES": "3"}
+
+
+def test_the_doors_are_built_as_the_environment_says() -> None:
+    http, kinesis = bootstrap.http(ENVIRONMENT), bootstrap.kinesis(ENVIRONMENT)
+    assert isinstance(http, HttpDoor)
+    assert isinstance(kinesis, KinesisDoor)
+    assert http.ingest.assertion == kinesis.ingest.assertion == "warn"
+
+
+def test_the_http_door_has_time_for_a_second_attempt_and_answers_before_its_clients_leave() -> None:
+    assert bootstrap.HTTP_PATIENCE.attempt < ANSWER_SECONDS < 4
+
+
+def test_a_wrong_environment_stops_the_container_at_its_start() -> None:
+    with pytest.raises(SettingsError, match="DOMAIN_ID"):
+        bootstrap.http({})
+
+
+@pytest.mark.parametrize(("name", "door"), [("http", HttpDoor), ("kinesis", KinesisDoor)])
+def test_each_handler_is_a_door_built_when_the_container_starts(
+    monkeypatch: pytest.MonkeyPatch, name: str, door: type
+) -> None:
+    for variable, value in ENVIRONMENT.items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.delitem(sys.modules, f"adapter.handlers.{name}", raising=False)
+    assert isinstance(importlib.import_module(f"adapter.handlers.{name}").handler, door)

@@ -1,0 +1,135 @@
+"""One log line an event, counts by door and reason, and nothing of what an event says."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from adapter.accept import accept
+from adapter.model import (
+    Cause,
+    Code,
+    Deferred,
+    Delivered,
+    FormatAssertion,
+    Outcome,
+    Received,
+    Rejected,
+    RunEvent,
+    Source,
+    Violation,
+)
+from adapter.telemetry import Telemetry
+from tests.fakes import run_event
+
+RAW = run_event(eventTime="2026-11-29T10:00:00", secret="SECRET")
+RECEIVED = Received(RAW, Source.HTTP)
+EVENT = accept(RAW, FormatAssertion.WARN)
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A logger is known by its service and keeps the first standard output it saw: each test has one of its own.
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"lineage-adapter-{uuid4()}")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "LineageAdapter")
+
+
+def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    written = capsys.readouterr().out
+    assert "SECRET" not in written
+    return [json.loads(line) for line in written.splitlines()]
+
+
+def test_a_delivered_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    assert isinstance(EVENT, RunEvent)
+    telemetry.event(RECEIVED, EVENT, Delivered("abc123def456gh", "dzd_local", EVENT.client_token))
+    (line,) = _lines(capsys)
+    assert line["message"] == "event"
+    assert line["level"] == "INFO"
+    assert {
+        key: line[key] for key in ("door", "outcome", "bytes", "run_id", "job_namespace", "job_name", "event_type")
+    } == {
+        "door": "http",
+        "outcome": "delivered",
+        "bytes": len(RAW),
+        "run_id": "00000000-0000-4000-8000-000000000001",
+        "job_namespace": "retail",
+        "job_name": "orders.daily",
+        "event_type": "COMPLETE",
+    }
+    assert line["client_token"] == EVENT.client_token
+    assert line["lineage_event_id"] == "abc123def456gh"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected"),
+    [
+        (Deferred(Cause.THROTTLED), {"outcome": "deferred", "cause": "throttled"}),
+        (
+            Rejected(Code.SCHEMA_VIOLATION, "violates", (Violation("/eventTime", "format", "must be"),)),
+            {"outcome": "rejected", "code": "schema_violation", "errors": [{"path": "/eventTime", "rule": "format"}]},
+        ),
+    ],
+)
+def test_what_was_not_delivered_is_a_warning_with_its_reason(
+    capsys: pytest.CaptureFixture[str], outcome: Outcome, expected: dict[str, object]
+) -> None:
+    telemetry = Telemetry()
+    telemetry.event(RECEIVED, None, outcome)
+    (line,) = _lines(capsys)
+    assert line["level"] == "WARNING"
+    assert line.items() >= expected.items()
+
+
+def test_a_key_cannot_break_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    forged = Violation('/a\r\n{"level":"ERROR"}', "format", "must be")
+    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,)))
+    assert len(_lines(capsys)) == 1
+
+
+def test_counts_are_by_door_and_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    assert isinstance(EVENT, RunEvent)
+    for _ in range(3):
+        telemetry.event(RECEIVED, EVENT, Delivered("id", "dzd_local", EVENT.client_token))
+    telemetry.event(RECEIVED, EVENT, Deferred(Cause.TIMEOUT))
+    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""))
+    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""))
+    _lines(capsys)
+    telemetry.flush()
+    emitted = _lines(capsys)
+    counted = {}
+    for line in emitted:
+        (definition,) = line["_aws"]["CloudWatchMetrics"]
+        assert definition["Namespace"] == "LineageAdapter"
+        (metric,) = definition["Metrics"]
+        for dimensions in definition["Dimensions"]:
+            key = (metric["Name"], *(f"{name}={line[name]}" for name in sorted(dimensions) if name != "service"))
+            counted[key] = sum(line[metric["Name"]])
+    assert counted == {
+        ("Delivered", "door=http"): 3,
+        ("FormatWarning", "door=http"): 4,
+        ("Deferred", "door=http"): 1,
+        ("Deferred", "cause=timeout", "door=http"): 1,
+        ("Rejected", "door=kinesis"): 2,
+        ("Rejected", "code=not_json", "door=kinesis"): 2,
+    }
+    telemetry.flush()
+    assert _lines(capsys) == []
+
+
+def test_a_fault_names_its_kind_and_place_and_not_its_words(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    try:
+        RAW.decode().index("no such SECRET")
+    except ValueError as error:
+        telemetry.fault(error)
+    (line,) = _lines(capsys)
+    assert line["level"] == "ERROR"
+    assert line["exception"] == "ValueError"
+    assert "test_telemetry.py" in line["where"][0]
