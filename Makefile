@@ -1,0 +1,90 @@
+# Everything one does with this repository; `make help` lists it. Each target works on a fresh machine with make, bash
+# and a python3: uv is installed here if there is none, and it installs what uv.lock names.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+UV := $(or $(shell command -v uv),.uv/bin/uv)
+PYTHON := .venv/bin/python
+SAM_VERSION := 1.170.0
+SAM := .sam/bin/sam
+export SAM_CLI_TELEMETRY := 0
+
+# The machine the functions run on: Amazon Linux 2023 on arm64, glibc 2.34. It takes manylinux2014 wheels and newer ones
+# up to 2_28, in which jsonschema-rs comes.
+LAMBDA := --python-platform aarch64-manylinux_2_28 --python-version 3.13 --only-binary :all:
+
+.PHONY: help
+help:  ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: setup  ## run the adapter and an AWS on this machine, until Ctrl-C (PORT=8080, AWS_PORT=4566)
+	@exec $(PYTHON) -m local
+
+.PHONY: test
+test: setup  ## run all tests; at least 95 % of adapter/, branches included, must be covered
+	$(PYTHON) -m pytest --cov --cov-fail-under=95
+
+.PHONY: lint
+lint: setup  ## check style and format
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+.PHONY: types
+types: setup  ## check types
+	.venv/bin/mypy
+
+.PHONY: validate
+validate: export AWS_DEFAULT_REGION ?= us-east-1
+validate: setup $(SAM)-$(SAM_VERSION)  ## check template.yaml as written and as CloudFormation gets it
+	$(SAM) validate --lint
+	mkdir -p .build
+	$(PYTHON) -m tools.translate > .build/template.json
+	.venv/bin/cfn-lint .build/template.json
+
+.PHONY: build
+build: setup $(SAM)-$(SAM_VERSION)  ## build what is deployed into .aws-sam/build, without Docker
+	$(SAM) build
+	$(PYTHON) -m tools.sizes .aws-sam/build/*/
+
+.PHONY: deploy
+deploy: build  ## build, then create or update the stack (OPTIONS="…" for sam deploy)
+	$(PYTHON) -m tools.deploy $(SAM) $(OPTIONS)
+
+.PHONY: requirements
+requirements: $(UV)  ## write requirements.txt, what the functions are built from, anew from uv.lock
+	$(UV) export --quiet --frozen --no-dev --no-emit-project --no-header --output-file requirements.txt
+
+.PHONY: clean
+clean:  ## remove all that was installed and built here
+	rm -rf .aws-sam .build .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+
+# What sam build calls, once for each function, with ARTIFACTS_DIR.
+build-%: setup
+	$(UV) pip install --quiet --link-mode copy $(LAMBDA) --require-hashes --target "$(ARTIFACTS_DIR)" -r requirements.txt
+	cp -r adapter schemas "$(ARTIFACTS_DIR)"
+	$(PYTHON) -m tools.prune "$(ARTIFACTS_DIR)"
+
+# uv looks for Python 3.13 on PATH and among pyenv's, and downloads one where that works.
+.PHONY: setup
+setup: $(UV)
+	@$(UV) python find --quiet 3.13 > /dev/null || $(UV) python install 3.13 || { \
+	  echo "Python 3.13 is needed: install it (apt install python3.13, brew install python@3.13, pyenv install 3.13," \
+	       "or from python.org) and try again." >&2; exit 1; }
+	$(UV) sync --frozen --all-extras --quiet
+
+.uv/bin/uv:
+	@command -v python3 > /dev/null || { \
+	  echo "uv is needed, and there is no python3 to install it with: install either" \
+	       "(https://docs.astral.sh/uv, or apt install python3 python3-venv)." >&2; exit 1; }
+	@python3 -m venv .uv || { rm -rf .uv; \
+	  echo "python3 cannot make a virtual environment: apt install python3-venv, or install uv itself." >&2; exit 1; }
+	.uv/bin/pip install --quiet "uv>=0.9"
+
+# sam pins an older boto3 than ours, so it has an environment of its own.
+$(SAM)-$(SAM_VERSION): | $(UV)
+	$(UV) venv --quiet --clear --python 3.13 .sam
+	$(UV) pip install --quiet --python .sam/bin/python aws-sam-cli==$(SAM_VERSION)
+	touch $@
