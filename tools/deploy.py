@@ -17,7 +17,7 @@ from boto3 import Session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CONFIG = Path(__file__).parent.parent / "samconfig.toml"
+CONFIG = Path("samconfig.toml")  # where sam looks for it, too
 
 NO_CREDENTIALS = (
     "deploy: no AWS credentials found. Log in (aws sso login, aws configure) or name a profile (AWS_PROFILE=…), "

@@ -10,7 +10,7 @@ import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
-from tests.artefact import ROOT, assemble
+from tests.artefact import ENVIRONMENT, ROOT, assemble
 from tools.prune import SERVICES, compile_all, prune
 from tools.sizes import sizes
 
@@ -114,10 +114,9 @@ def test_a_module_that_does_not_compile_fails_the_build(tmp_path: Path) -> None:
 
 def test_the_artefact_runs_alone_and_knows_datazones_address(tmp_path: Path) -> None:
     """With nothing else to import, both handlers start, and the endpoint is the one of botocore's uncut data."""
-    environment = {"DOMAIN_ID": "dzd_1", "DOMAIN_REGION": "us-east-1", "AWS_DEFAULT_REGION": "us-east-1"}
     probe = subprocess.run(  # noqa: S603 - this interpreter, on the text above
         [sys.executable, "-S", "-c", PROBE, str(assemble(tmp_path / "artefact"))],
-        env=environment,
+        env=ENVIRONMENT,
         cwd=tmp_path,
         capture_output=True,
         text=True,
