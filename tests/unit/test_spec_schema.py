@@ -44,7 +44,7 @@ EXAMPLES = [
     whole(),
     *(changed(whole(), path, value) for path, value, _, _ in BROKEN),
     *(changed(whole(), path, value) for path, value in KEPT),
-    # Where a DatasetEvent and a RunEvent are told apart, the RunEvent's examples say nothing of the former.
+    # The same without a run: a whole JobEvent, and one that is a DatasetEvent too.
     *(changed(event, ("run",), DROPPED) for event in [whole(), whole() | {"dataset": _DATASET}]),
     *(event for event, _ in OTHERS),
 ]
