@@ -70,7 +70,7 @@ build-%: setup
 # uv looks for Python 3.13 on PATH and among pyenv's, and downloads one where that works.
 .PHONY: setup
 setup: $(UV)
-	@$(UV) python find --quiet 3.13 > /dev/null || $(UV) python install 3.13 || { \
+	@$(UV) python find 3.13 > /dev/null 2>&1 || $(UV) python install 3.13 || { \
 	  echo "Python 3.13 is needed: install it (apt install python3.13, brew install python@3.13, pyenv install 3.13," \
 	       "or from python.org) and try again." >&2; exit 1; }
 	$(UV) sync --frozen --all-extras --quiet
