@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
@@ -26,7 +27,16 @@ def accept(raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT) -> R
     parsed = parse(raw)
     if isinstance(parsed, Rejected):
         return parsed
-    return _unsupported_kind(parsed.event) or _judged(raw, parsed, assertion)
+    verdict = _unsupported_kind(parsed.event) or _judged(raw, parsed, assertion)
+    return replace(verdict, job=_whose(parsed.event)) if isinstance(verdict, Rejected) else verdict
+
+
+def _whose(event: Mapping[str, object]) -> Job | None:
+    """Read the job of an event that need not be valid, so that a refusal can be laid at somebody's door."""
+    match event:
+        case {"job": {"namespace": str(namespace), "name": str(name)}}:
+            return Job(namespace, name)
+    return None
 
 
 def _unsupported_kind(event: Mapping[str, object]) -> Rejected | None:

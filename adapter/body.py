@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from adapter.model import Code, Rejected
+from adapter.model import Code, Received, Rejected, Source
 
 # A synchronous Lambda payload is at most 6 MB (AWS Lambda quotas), so no plain body can be larger; a compressed one
 # may not grow larger either. A bomb of any size costs this much memory and no more.
@@ -16,6 +16,12 @@ _GZIP_WINDOW = zlib.MAX_WBITS | 16  # zlib's way to ask for the gzip format (RFC
 _MAX_MEMBERS = 128
 _PLAIN = frozenset({"", "identity"})
 _GZIP = frozenset({"gzip", "x-gzip"})  # aliases: RFC 9110 section 8.4.1.3
+
+
+def opened(data: bytes, source: Source, encoding: str = "") -> Received:
+    """Make of a transport's `data` what is to be judged: decompressed, or refused as it came."""
+    raw = decompress(data, encoding)
+    return Received(data, source, refused=raw) if isinstance(raw, Rejected) else Received(raw, source)
 
 
 def decompress(data: bytes, encoding: str = "") -> bytes | Rejected:

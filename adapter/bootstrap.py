@@ -4,41 +4,66 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapter import datazone, settings
-from adapter.datazone import DataZone, Patience
-from adapter.doors.http import ANSWER_SECONDS, HttpDoor
+from adapter import aws, settings
+from adapter.aws import Patience
+from adapter.backlog import Backlog
+from adapter.breaker import Breaker
+from adapter.datazone import DataZone
+from adapter.doors.backlog import BacklogDoor
+from adapter.doors.http import DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
+from adapter.memory import Remembering
+from adapter.quarantine import Quarantine
 from adapter.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from adapter.ingest import Lineage
     from adapter.settings import Settings
 
-# One attempt and the start of a second fit into what the HTTP door has.
-HTTP_PATIENCE = Patience(connect=0.5, read=1.5)
+# What the HTTP door has for DataZone is one attempt and the start of a second, then one for the backlog and one for the
+# quarantine: together less than its answer may take.
+HTTP_PATIENCE = Patience(connect=0.3, read=1.4)
+HTTP_SHELTER_PATIENCE = Patience(connect=0.3, read=0.4)
 
-# A stream can wait: several attempts for each event, yet far fewer than a shard's batch has seconds.
-STREAM_PATIENCE = Patience(connect=1.0, read=5.0)
-STREAM_EVENT_SECONDS = 15.0
+# A stream or a queue can wait: several attempts for each event, yet far fewer than a batch has seconds.
+BATCH_PATIENCE = Patience(connect=1.0, read=5.0)
+BATCH_EVENT_SECONDS = 15.0
 
 
 def http(environment: Mapping[str, str]) -> HttpDoor:
     """Build the HTTP door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    ingest = _ingest(read, HTTP_PATIENCE)
-    return HttpDoor(ingest, Lanes(ingest, read.lanes, ANSWER_SECONDS))
+    lineage = Breaker(_lineage(read, HTTP_PATIENCE))
+    ingest = _ingest(read, lineage, HTTP_SHELTER_PATIENCE)
+    return HttpDoor(ingest, Lanes(ingest, read.lanes, DELIVERY_SECONDS), _backlog(read, HTTP_SHELTER_PATIENCE))
 
 
 def kinesis(environment: Mapping[str, str]) -> KinesisDoor:
     """Build the Kinesis door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    ingest = _ingest(read, STREAM_PATIENCE)
-    return KinesisDoor(ingest, Lanes(ingest, read.lanes, STREAM_EVENT_SECONDS))
+    ingest = _ingest(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
+    return KinesisDoor(ingest, Lanes(ingest, read.lanes, BATCH_EVENT_SECONDS))
 
 
-def _ingest(read: Settings, patience: Patience) -> Ingest:
-    client = datazone.client(read, patience, read.lanes)
-    return Ingest(DataZone(client, read.domain_id, patience), Telemetry(), read.format_assertion)
+def backlog(environment: Mapping[str, str]) -> BacklogDoor:
+    """Build the backlog's door. Raises SettingsError naming every bad variable."""
+    read = settings.read(environment)
+    ingest = _ingest(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
+    return BacklogDoor(ingest, Lanes(ingest, read.lanes, BATCH_EVENT_SECONDS), _backlog(read, BATCH_PATIENCE))
+
+
+def _lineage(read: Settings, patience: Patience) -> DataZone:
+    return DataZone(aws.datazone(read, patience), read.domain_id, patience.attempt)
+
+
+def _ingest(read: Settings, lineage: Lineage, patience: Patience) -> Ingest:
+    quarantine = Quarantine(aws.s3(read, patience), read.quarantine_bucket)
+    return Ingest(lineage, quarantine, Telemetry(), read.format_assertion)
+
+
+def _backlog(read: Settings, patience: Patience) -> Backlog:
+    return Backlog(aws.sqs(read, patience), read.backlog_url)

@@ -8,18 +8,8 @@ from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
-import boto3
-from botocore.config import Config
-from botocore.credentials import (
-    AssumeRoleCredentialFetcher,
-    CredentialProvider,
-    CredentialResolver,
-    DeferredRefreshableCredentials,
-)
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -29,17 +19,14 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 from botocore.exceptions import ConnectionError as NoConnectionError
-from botocore.session import get_session
 
 from adapter.model import Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from botocore.session import Session
     from mypy_boto3_datazone import DataZoneClient
 
-    from adapter.settings import Settings
 
 # Amazon DataZone API reference, PostLineageEvent, Errors. ValidationException alone is the event's own fault: a slip in
 # IAM, a domain that went away or a full quota must not refuse a day of lineage.
@@ -61,22 +48,6 @@ _SERVER_ERROR = 500
 _PASSING = frozenset({Cause.TIMEOUT, Cause.UNREACHABLE, Cause.THROTTLED, Cause.UNAVAILABLE})
 _FIRST_PAUSE = 0.1
 
-# Credentials are renewed within a call, so this comes on top of one attempt, about once an hour.
-_STS = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 1})
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long one attempt may take, in seconds: to connect, then for each read of the answer."""
-
-    connect: float
-    read: float
-
-    @property
-    def attempt(self) -> float:
-        """The longest that one attempt takes."""
-        return self.connect + self.read
-
 
 class DataZone:
     """PostLineageEvent for one domain. Safe to share among threads, as botocore's clients are."""
@@ -85,15 +56,15 @@ class DataZone:
         self,
         client: DataZoneClient,
         domain_id: str,
-        patience: Patience,
+        attempt_seconds: float,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Post to `domain_id` through `client`, whose timeouts are those of `patience`."""
+        """Post to `domain_id` through `client`; its timeouts let one attempt take at most `attempt_seconds`."""
         self._client = client
         self._domain_id = domain_id
-        self._patience = patience
+        self._attempt_seconds = attempt_seconds
         self._clock = clock
         self._sleep = sleep
 
@@ -105,7 +76,7 @@ class DataZone:
         """
         outcome: Outcome = Deferred(Cause.NOT_STARTED, event.client_token)
         pause, wait = _FIRST_PAUSE, 0.0
-        while self._clock() + wait + self._patience.attempt <= deadline:
+        while self._clock() + wait + self._attempt_seconds <= deadline:
             if wait:
                 self._sleep(wait)
             outcome = self._post(event)
@@ -166,44 +137,3 @@ def _could_not_ask(error: BotoCoreError) -> Cause:
             return Cause.ACCESS_DENIED
         case _:
             return Cause.UNEXPECTED
-
-
-def client(settings: Settings, patience: Patience, connections: int) -> DataZoneClient:
-    """Make a client for the domain's region that keeps `connections` open, under the role to assume if there is one."""
-    config = Config(
-        connect_timeout=patience.connect,
-        read_timeout=patience.read,
-        retries={"mode": "standard", "total_max_attempts": 1},
-        max_pool_connections=connections,
-        # A fixed name spares botocore from describing itself anew in each call, a tenth of its cost.
-        user_agent="lineage-adapter",
-    )
-    session = assumed(settings.domain_role_arn, settings.domain_region) if settings.domain_role_arn else get_session()
-    return boto3.Session(botocore_session=session).client("datazone", settings.domain_region, config=config)
-
-
-def assumed(role_arn: str, region: str) -> Session:
-    """Make a session that signs with temporary credentials of `role_arn`, fetched when needed and renewed in time."""
-    own = get_session()
-    fetcher = AssumeRoleCredentialFetcher(
-        client_creator=partial(own.create_client, region_name=region, config=_STS),
-        source_credentials=own.get_credentials(),
-        role_arn=role_arn,
-        extra_args={"RoleSessionName": "lineage-adapter"},
-    )
-    session = get_session()
-    session.register_component("credential_provider", CredentialResolver([_AssumedRole(fetcher)]))
-    return session
-
-
-class _AssumedRole(CredentialProvider):
-    """The only credentials of a session: those of the role."""
-
-    METHOD = "assume-role"
-
-    def __init__(self, fetcher: AssumeRoleCredentialFetcher) -> None:
-        super().__init__()
-        self._fetcher = fetcher
-
-    def load(self) -> DeferredRefreshableCredentials:
-        return DeferredRefreshableCredentials(self._fetcher.fetch_credentials, self.METHOD)

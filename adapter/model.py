@@ -5,7 +5,8 @@ Imports the standard library only. Everything here is immutable and crosses modu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -15,6 +16,7 @@ class Source(StrEnum):
     HTTP = "http"
     BATCH = "batch"
     KINESIS = "kinesis"
+    BACKLOG = "backlog"
 
 
 class FormatAssertion(StrEnum):
@@ -38,6 +40,8 @@ class Code(StrEnum):
     SCHEMA_VIOLATION = "schema_violation"
     NAMESPACE_NOT_ALLOWED = "namespace_not_allowed"
     REFUSED_BY_DATAZONE = "refused_by_datazone"
+    # Not the event's fault: the last shelter of one that the backlog did not take.
+    BACKLOG_UNREACHABLE = "backlog_unreachable"
 
 
 class Cause(StrEnum):
@@ -51,7 +55,9 @@ class Cause(StrEnum):
     DOMAIN_MISSING = "domain_missing"
     QUOTA = "quota"
     CONFLICT = "conflict"
+    BREAKER_OPEN = "breaker_open"
     NOT_STARTED = "not_started"
+    QUARANTINE_UNREACHABLE = "quarantine_unreachable"
     UNEXPECTED = "unexpected"
 
 
@@ -66,11 +72,24 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """One event as its emitter serialised it: transport undone, bytes untouched. `producer` is who authenticated."""
+    """One event as its emitter serialised it: transport undone, bytes untouched.
+
+    `source` is the door it first came through and `received_at` when, in seconds since 1970; `producer` is who
+    authenticated there. `waited` says that it comes from the backlog. `refused` is the verdict where its door could
+    not even unwrap it; `raw` is then what came.
+    """
 
     raw: bytes
     source: Source
     producer: str | None = None
+    received_at: float = field(default_factory=time.time, compare=False)
+    waited: bool = False
+    refused: Rejected | None = None
+
+    @property
+    def door(self) -> Source:
+        """The door it comes through now."""
+        return Source.BACKLOG if self.waited else self.source
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,12 +143,15 @@ MAX_ERRORS = 50
 class Rejected:
     """The event's own fault: sending it again unchanged can never help.
 
-    `errors` are in document order, at most MAX_ERRORS of them.
+    `errors` are in document order, at most MAX_ERRORS of them. `job` is whose event it is, as far as it can be read.
+    `quarantine_key` is where its bytes are kept, once they are.
     """
 
     code: Code
     detail: str
     errors: tuple[Violation, ...] = ()
+    job: Job | None = None
+    quarantine_key: str | None = None
 
 
 Outcome = Delivered | Deferred | Rejected

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 DOMAIN_ID = re.compile(r"dzd[-_][a-zA-Z0-9_-]{1,36}")
 REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+", re.ASCII)
+QUEUE_URL = re.compile(r"https?://[^\s/]+/[^\s]+")
+BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 
 
 class SettingsError(Exception):
@@ -26,7 +28,7 @@ class Settings:
     """What a function is told by its environment.
 
     `domain_role_arn` is assumed to reach a domain in another account. `lanes` is how many events the Kinesis door
-    delivers at the same time.
+    delivers at the same time. `backlog_url` and `quarantine_bucket` are where events wait and are kept.
     """
 
     domain_id: str
@@ -34,16 +36,26 @@ class Settings:
     domain_role_arn: str | None
     format_assertion: FormatAssertion
     lanes: int
+    backlog_url: str
+    quarantine_bucket: str
 
 
-VARIABLES = ("DOMAIN_ID", "DOMAIN_REGION", "DOMAIN_ROLE_ARN", "FORMAT_ASSERTION", "LANES")
+VARIABLES = (
+    "DOMAIN_ID",
+    "DOMAIN_REGION",
+    "DOMAIN_ROLE_ARN",
+    "FORMAT_ASSERTION",
+    "LANES",
+    "BACKLOG_URL",
+    "QUARANTINE_BUCKET",
+)
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """Parse `environment`; raise SettingsError naming all missing or bad variables together.
 
-    DOMAIN_ID and DOMAIN_REGION are required. DOMAIN_ROLE_ARN may be empty. FORMAT_ASSERTION is `strict` (default) or
-    `warn`. LANES is 1 to 128 (default 32).
+    DOMAIN_ID, DOMAIN_REGION, BACKLOG_URL and QUARANTINE_BUCKET are required. DOMAIN_ROLE_ARN may be empty.
+    FORMAT_ASSERTION is `strict` (default) or `warn`. LANES is 1 to 128 (default 32).
     """
     role = environment.get("DOMAIN_ROLE_ARN", "")
     assertion = environment.get("FORMAT_ASSERTION", FormatAssertion.STRICT)
@@ -54,6 +66,8 @@ def read(environment: Mapping[str, str]) -> Settings:
         "DOMAIN_ROLE_ARN (empty or a role's ARN)": not role or ROLE_ARN.fullmatch(role),
         "FORMAT_ASSERTION (strict or warn)": assertion in set(FormatAssertion),
         "LANES (1 to 128)": re.fullmatch(r"[1-9][0-9]?|1[01][0-9]|12[0-8]", lanes),
+        "BACKLOG_URL (of an SQS queue)": QUEUE_URL.fullmatch(environment.get("BACKLOG_URL", "")),
+        "QUARANTINE_BUCKET (a bucket's name)": BUCKET.fullmatch(environment.get("QUARANTINE_BUCKET", "")),
     }
     if wrong := [name for name, good in checks.items() if not good]:
         raise SettingsError(f"missing or wrong environment variables: {', '.join(wrong)}")
@@ -63,4 +77,6 @@ def read(environment: Mapping[str, str]) -> Settings:
         domain_role_arn=role or None,
         format_assertion=FormatAssertion(assertion),
         lanes=int(lanes),
+        backlog_url=environment["BACKLOG_URL"],
+        quarantine_bucket=environment["QUARANTINE_BUCKET"],
     )

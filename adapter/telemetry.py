@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import traceback
 from collections import Counter
+from threading import Lock
 from typing import assert_never
 
 from aws_lambda_powertools import Logger
@@ -17,38 +18,49 @@ from adapter.model import Deferred, Delivered, Outcome, Received, Rejected, RunE
 
 
 class Telemetry:
-    """Log lines and metrics of one function; one thread at a time."""
+    """Log lines and metrics of one function. Safe to share among threads."""
 
     def __init__(self) -> None:
         """Take service, namespace and log level from Powertools' own environment variables."""
         self._logger = Logger()
         self._counts: Counter[tuple[str, str, str, str]] = Counter()
+        self._lock = Lock()
 
     def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
         """Log one line for `received` and count its outcome by door, and by code or cause where it has one."""
-        door = received.source.value
+        door = received.door.value
         fields: dict[str, object] = {"door": door, "bytes": len(received.raw)}
         fields |= _identity(event) | _verdict(outcome)
         match outcome:
             case Delivered():
                 self._logger.info("event", extra=fields)
-                self._counts["Delivered", door, "", ""] += 1
+                self._count("Delivered", door)
             case Deferred(cause=cause):
                 self._logger.warning("event", extra=fields)
-                self._counts["Deferred", door, "cause", cause.value] += 1
+                self._count("Deferred", door, "cause", cause.value)
             case Rejected(code=code):
                 self._logger.warning("event", extra=fields)
-                self._counts["Rejected", door, "code", code.value] += 1
+                self._count("Rejected", door, "code", code.value)
             case _:
                 assert_never(outcome)
         if event is not None and event.warnings:
-            self._counts["FormatWarning", door, "", ""] += 1
+            self._count("FormatWarning", door)
+
+    def unkept(self, received: Received) -> None:
+        """Log and count an event that nothing durable took; its emitter has been told to send it again."""
+        door = received.door.value
+        self._logger.error("nothing durable took an event", extra={"door": door, "bytes": len(received.raw)})
+        self._count("Unkept", door)
 
     def fault(self, error: Exception) -> None:
         """Log what kind of exception it was and where; its message may hold values of the event and is left out."""
         frames = traceback.extract_tb(error.__traceback__)
         where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         self._logger.error("unexpected exception", extra={"exception": type(error).__name__, "where": where})
+
+    def _count(self, name: str, door: str, dimension: str = "", value: str = "") -> None:
+        with self._lock:
+            self._counts[name, door, dimension, value] += 1
 
     def flush(self) -> None:
         """Write what was counted since the last time."""
@@ -81,11 +93,14 @@ def _verdict(outcome: Outcome) -> dict[str, object]:
             return {"outcome": "delivered", "lineage_event_id": lineage_event_id}
         case Deferred(cause=cause):
             return {"outcome": "deferred", "cause": cause.value}
-        case Rejected(code=code, errors=errors):
+        case Rejected(code=code, errors=errors, job=job, quarantine_key=key):
             return {
                 "outcome": "rejected",
                 "code": code.value,
                 "errors": [{"path": error.path, "rule": error.rule} for error in errors],
+                "job_namespace": job.namespace if job else None,
+                "job_name": job.name if job else None,
+                "quarantine_key": key,
             }
         case _:
             assert_never(outcome)

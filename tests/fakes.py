@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from adapter.model import Delivered, Outcome, Received, RunEvent
+from adapter.model import Cause, Deferred, Delivered, Outcome, Received, Rejected, RunEvent
 
 Script = Callable[[RunEvent], Outcome]
 
@@ -32,15 +32,50 @@ class FakeLineage:
 
 
 @dataclass
+class FakeQuarantine:
+    """Keeps what was refused, unless it is away."""
+
+    away: bool = False
+    kept: list[tuple[Received, Rejected]] = field(default_factory=list)
+
+    def keep(self, received: Received, rejected: Rejected) -> Rejected | Deferred:
+        if self.away:
+            return Deferred(Cause.QUARANTINE_UNREACHABLE)
+        self.kept.append((received, rejected))
+        return replace(rejected, quarantine_key=f"quarantine/{rejected.code}/x.event")
+
+
+@dataclass
+class FakeBacklog:
+    """Takes what has to wait, unless it is away."""
+
+    away: bool = False
+    put_in: list[tuple[Received, str | None]] = field(default_factory=list)
+    postponed: dict[str, int] = field(default_factory=dict)
+
+    def put(self, received: Received, client_token: str | None) -> bool:
+        if not self.away:
+            self.put_in.append((received, client_token))
+        return not self.away
+
+    def postpone(self, receipt_handle: str, seconds: int) -> None:
+        self.postponed[receipt_handle] = seconds
+
+
+@dataclass
 class FakeTelemetry:
     """Remembers what it was told."""
 
     told: list[tuple[Received, RunEvent | None, Outcome]] = field(default_factory=list)
+    lost: list[Received] = field(default_factory=list)
     faults: list[Exception] = field(default_factory=list)
     flushed: int = 0
 
     def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
         self.told.append((received, event, outcome))
+
+    def unkept(self, received: Received) -> None:
+        self.lost.append(received)
 
     def fault(self, error: Exception) -> None:
         self.faults.append(error)

@@ -29,6 +29,7 @@ STATUSES = {
     Code.UNSUPPORTED_KIND: (422, "DataZone takes run events only"),
     Code.SCHEMA_VIOLATION: (422, "The event violates OpenLineage 2-0-2"),
     Code.REFUSED_BY_DATAZONE: (422, "DataZone refused the event"),
+    Code.BACKLOG_UNREACHABLE: (202, "The event is kept"),
 }
 
 # The Java client waits and resends once, unless it is asked to wait for more than five seconds.
@@ -38,21 +39,24 @@ Answer = dict[str, "Any"]
 
 
 def of(outcome: Outcome) -> Answer:
-    """Answer for one event."""
+    """Answer for one event that is in one of the three durable places."""
     match outcome:
         case Delivered():
             return ok(_delivered(outcome))
         case Deferred(client_token=client_token):
-            return unavailable(client_token)
-        case Rejected(code=code, detail=detail, errors=errors):
+            return _answer(202, {"status": "deferred"} | _token(client_token), "application/json")
+        case Rejected(code=code, detail=detail, errors=errors, quarantine_key=key):
             status, title = STATUSES[code]
-            return problem(status, code.value, title, detail, errors=_errors(errors))
+            return problem(status, code.value, title, detail, errors=_errors(errors), quarantineKey=key)
         case _:
             assert_never(outcome)
 
 
-def of_batch(outcomes: Sequence[Outcome]) -> Answer:
-    """Answer for an array of events, as OpenLineage's OpenAPI has it (POST /lineage/batch, 200)."""
+def of_batch(outcomes: Sequence[Outcome | None]) -> Answer:
+    """Answer for an array of events, as OpenLineage's OpenAPI has it (POST /lineage/batch, 200).
+
+    None stands for an event that nothing took. One that waits in the backlog has succeeded: its sender is done.
+    """
     failed = [failure for index, outcome in enumerate(outcomes) for failure in _failed(index, outcome)]
     retriable = sum(failure["retriable"] for failure in failed)
     summary = {
@@ -73,10 +77,9 @@ def ok(body: Mapping[str, object]) -> Answer:
 
 def unavailable(client_token: str | None = None) -> Answer:
     """Answer 503: nothing took the event, and the client is to send it again."""
-    token = {"clientToken": client_token} if client_token else {}
     detail = f"nothing could take the event now; send it again in {RETRY_AFTER_SECONDS} seconds"
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)}
-    return problem(503, "unavailable", "Not now", detail, headers, **token)
+    return problem(503, "unavailable", "Not now", detail, headers, **_token(client_token))
 
 
 def problem(
@@ -92,6 +95,10 @@ def problem(
         "errors": [],
     }
     return _answer(status, body | more, "application/problem+json", headers)
+
+
+def _token(client_token: str | None) -> dict[str, str]:
+    return {"clientToken": client_token} if client_token else {}
 
 
 def _answer(
@@ -119,13 +126,11 @@ def _errors(violations: Iterable[Violation]) -> list[dict[str, str]]:
     return [{"path": one.path, "rule": one.rule, "message": one.message} for one in violations]
 
 
-def _failed(index: int, outcome: Outcome) -> list[dict[str, Any]]:
+def _failed(index: int, outcome: Outcome | None) -> list[dict[str, Any]]:
     match outcome:
-        case Delivered():
-            return []
-        case Deferred(cause=cause):
-            return [{"index": index, "reason": cause.value, "retriable": True}]
+        case None:
+            return [{"index": index, "reason": "unavailable", "retriable": True}]
         case Rejected(code=code, detail=detail):
             return [{"index": index, "reason": f"{code.value}: {detail}", "retriable": False}]
         case _:
-            assert_never(outcome)
+            return []

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
 
 from adapter.batch import MAX_ELEMENTS, NotAnArrayError, TooManyElementsError, elements
-from adapter.body import decompress
+from adapter.body import opened
 from adapter.doors import answers
 from adapter.doors.gateway import Request, request
-from adapter.model import Code, Received, Rejected, Source
+from adapter.model import Cause, Code, Deferred, Received, Rejected, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,14 +18,24 @@ if TYPE_CHECKING:
 
     from adapter.ingest import Ingest
     from adapter.lanes import Lanes
+    from adapter.model import Outcome
 
 # Where one event is posted. The Java client posts to `/` when its URL ends in a slash; other clients name the path.
 EVENT_PATHS = ("/api/v1/lineage", "/lineage", "/")
 BATCH_PATH = "/api/v1/lineage/batch"
 HEALTH_PATH = "/health"
 
-# Every client gives up after 5 seconds and the whole answer is promised in 4: a cold start takes its share before this.
-ANSWER_SECONDS = 2.6
+# Every client gives up after 5 seconds and the whole answer is promised in 4, a cold start included. DataZone has its
+# share of that, then the backlog, then the quarantine; their clients' timeouts are in bootstrap.
+DELIVERY_SECONDS = 2.0
+ANSWER_SECONDS = 3.5
+
+
+class Backlog(Protocol):
+    """Where what cannot be delivered now waits."""
+
+    def put(self, received: Received, client_token: str | None) -> bool:
+        """Keep `received`; say whether it is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +44,26 @@ class HttpDoor:
 
     ingest: Ingest
     lanes: Lanes
+    backlog: Backlog
 
     def __call__(self, event: Mapping[str, Any], context: object) -> answers.Answer:
         """Answer one API Gateway proxy event (payload format 1.0 or 2.0) with a proxy result."""
         del context  # the promise to the client is shorter than any timeout of the function
+        started = time.monotonic()
         try:
-            return self._route(request(event), time.monotonic() + ANSWER_SECONDS)
+            asked = request(event)
         except Exception as error:  # noqa: BLE001 - any other answer than 503 makes a client drop the event
             self.ingest.records.fault(error)
             return answers.unavailable()
+        try:
+            return self._route(asked, started)
+        except Exception as error:  # noqa: BLE001 - the bytes are here, so they are kept
+            self.ingest.records.fault(error)
+            return self._answered(Received(asked.body, Source.HTTP), Deferred(Cause.UNEXPECTED), started)
         finally:
             self.ingest.records.flush()
 
-    def _route(self, asked: Request, deadline: float) -> answers.Answer:
+    def _route(self, asked: Request, started: float) -> answers.Answer:
         routes = {path.rstrip("/"): ("POST", self._event) for path in EVENT_PATHS}
         routes |= {BATCH_PATH: ("POST", self._batch), HEALTH_PATH: ("GET", self._health)}
         if asked.path not in routes:
@@ -55,32 +72,53 @@ class HttpDoor:
         if asked.method != method:
             allow = {"Allow": method}
             return answers.problem(405, "method_not_allowed", "Wrong method", f"this path takes {method}", allow)
-        return answer(asked, deadline)
+        return answer(asked, started)
 
-    def _health(self, asked: Request, deadline: float) -> answers.Answer:
-        del asked, deadline
+    def _health(self, asked: Request, started: float) -> answers.Answer:
+        del asked, started
         return answers.ok({"status": "ok"})
 
-    def _event(self, asked: Request, deadline: float) -> answers.Answer:
-        raw = decompress(asked.body, asked.content_encoding)
-        if isinstance(raw, Rejected):
-            return answers.of(self._refuse(asked.body, Source.HTTP, raw))
-        return answers.of(self.ingest(Received(raw, Source.HTTP), deadline))
+    def _event(self, asked: Request, started: float) -> answers.Answer:
+        received = opened(asked.body, Source.HTTP, asked.content_encoding)
+        return self._answered(received, self.ingest(received, started + DELIVERY_SECONDS), started)
 
-    def _batch(self, asked: Request, deadline: float) -> answers.Answer:
-        raw = decompress(asked.body, asked.content_encoding)
-        if isinstance(raw, Rejected):
-            return answers.of(self._refuse(asked.body, Source.BATCH, raw))
-        try:
-            received = [Received(element, Source.BATCH) for element in elements(raw)]
-        except NotAnArrayError:
-            refusal = Rejected(Code.NOT_AN_OBJECT, "a batch is a JSON array of events")
-            return answers.of(self._refuse(raw, Source.BATCH, refusal))
-        except TooManyElementsError:
-            refusal = Rejected(Code.TOO_LARGE, f"a batch is at most {MAX_ELEMENTS} events; send it in pieces")
-            return answers.of(self._refuse(raw, Source.BATCH, refusal))
-        return answers.of_batch(self.lanes.run(received, deadline))
+    def _batch(self, asked: Request, started: float) -> answers.Answer:
+        whole = opened(asked.body, Source.BATCH, asked.content_encoding)
+        received = [whole] if whole.refused else _elements(whole)
+        outcomes = self.lanes.run(received, started + DELIVERY_SECONDS)
+        if received and received[0].refused:
+            return self._answered(received[0], outcomes[0], started)
+        kept = self.lanes.map(lambda pair: self._kept(*pair, started), list(zip(received, outcomes, strict=True)))
+        return answers.of_batch(kept)
 
-    def _refuse(self, raw: bytes, source: Source, rejected: Rejected) -> Rejected:
-        self.ingest.record(Received(raw, source), None, rejected)
-        return rejected
+    def _answered(self, received: Received, outcome: Outcome, started: float) -> answers.Answer:
+        kept = self._kept(received, outcome, started)
+        if kept is None:
+            return answers.unavailable(outcome.client_token if isinstance(outcome, Deferred) else None)
+        return answers.of(kept)
+
+    def _kept(self, received: Received, outcome: Outcome, started: float) -> Outcome | None:
+        """Put what has to wait somewhere durable: the backlog, or else the quarantine. None if nowhere."""
+        if not isinstance(outcome, Deferred):
+            return outcome
+        if time.monotonic() < started + ANSWER_SECONDS:
+            if self.backlog.put(received, outcome.client_token):
+                return outcome
+            if outcome.cause is not Cause.QUARANTINE_UNREACHABLE and self._sheltered(received, outcome):
+                return outcome
+        self.ingest.records.unkept(received)
+        return None
+
+    def _sheltered(self, received: Received, outcome: Deferred) -> bool:
+        last = Rejected(Code.BACKLOG_UNREACHABLE, f"deferred: {outcome.cause}; the backlog did not take it")
+        return isinstance(self.ingest(replace(received, refused=last), 0.0), Rejected)
+
+
+def _elements(whole: Received) -> list[Received]:
+    try:
+        return [replace(whole, raw=element) for element in elements(whole.raw)]
+    except NotAnArrayError:
+        refused = Rejected(Code.NOT_AN_OBJECT, "a batch is a JSON array of events")
+    except TooManyElementsError:
+        refused = Rejected(Code.TOO_LARGE, f"a batch is at most {MAX_ELEMENTS} events; send it in pieces")
+    return [replace(whole, refused=refused)]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import base64
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from adapter import kpl
-from adapter.body import decompress
+from adapter.body import opened
 from adapter.model import Code, Deferred, Received, Rejected, Source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from adapter.lanes import Lanes
 
 # Time to record the outcomes and answer after the last delivery has ended.
-_ANSWER_SECONDS = 2.0
+ANSWER_SECONDS = 2.0
 
 
 class Context(Protocol):
@@ -43,10 +43,10 @@ class KinesisDoor:
 
     def __call__(self, event: Mapping[str, Any], context: Context) -> dict[str, list[dict[str, str]]]:
         """Take one Kinesis event; answer with a partial batch response (ReportBatchItemFailures)."""
-        deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - _ANSWER_SECONDS
+        deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
         sequence_numbers, received = [], []
         for record in event["Records"]:
-            for one in self._events(base64.b64decode(record["kinesis"]["data"])):
+            for one in _events(record["kinesis"]):
                 sequence_numbers.append(record["kinesis"]["sequenceNumber"])
                 received.append(one)
         outcomes = self.lanes.run(received, deadline)
@@ -57,19 +57,15 @@ class KinesisDoor:
         )
         return {"batchItemFailures": [{"itemIdentifier": number} for number in unfinished][:1]}
 
-    def _events(self, data: bytes) -> Iterator[Received]:
-        """Yield the events in one record's data; record what holds none."""
-        try:
-            user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
-        except kpl.BrokenAggregateError as error:
-            self._refuse(data, Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}"))
-            return
-        for user_record in user_records:
-            raw = decompress(user_record)
-            if isinstance(raw, Rejected):
-                self._refuse(user_record, raw)
-            else:
-                yield Received(raw, Source.KINESIS)
 
-    def _refuse(self, data: bytes, rejected: Rejected) -> None:
-        self.ingest.record(Received(data, Source.KINESIS), None, rejected)
+def _events(record: Mapping[str, Any]) -> Iterator[Received]:
+    """Yield the events in one record, or the record itself, refused, if it is an aggregate that holds none."""
+    data, arrived = base64.b64decode(record["data"]), record["approximateArrivalTimestamp"]
+    try:
+        user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
+    except kpl.BrokenAggregateError as error:
+        broken = Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}")
+        yield Received(data, Source.KINESIS, received_at=arrived, refused=broken)
+        return
+    for user_record in user_records:
+        yield replace(opened(user_record, Source.KINESIS), received_at=arrived)

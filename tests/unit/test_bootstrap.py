@@ -8,22 +8,33 @@ import sys
 import pytest
 
 from adapter import bootstrap
-from adapter.doors.http import ANSWER_SECONDS, HttpDoor
+from adapter.doors.backlog import BacklogDoor
+from adapter.doors.http import ANSWER_SECONDS, DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
 from adapter.settings import SettingsError
 
-ENVIRONMENT = {"DOMAIN_ID": "dzd_local", "DOMAIN_REGION": "eu-central-1", "FORMAT_ASSERTION": "warn", "LANES": "3"}
+ENVIRONMENT = {"DOMAIN_ID": "dzd_local", "DOMAIN_REGION": "eu-central-1", "FORMAT_ASSERTION": "warn", "LANES": "3"} | {
+    "BACKLOG_URL": "http://127.0.0.1:1/123456789012/backlog",
+    "QUARANTINE_BUCKET": "quarantine",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in ENVIRONMENT.items():
+        monkeypatch.setenv(variable, value)
 
 
 def test_the_doors_are_built_as_the_environment_says() -> None:
-    http, kinesis = bootstrap.http(ENVIRONMENT), bootstrap.kinesis(ENVIRONMENT)
-    assert isinstance(http, HttpDoor)
-    assert isinstance(kinesis, KinesisDoor)
-    assert http.ingest.assertion == kinesis.ingest.assertion == "warn"
+    for build in (bootstrap.http, bootstrap.kinesis, bootstrap.backlog):
+        assert build(ENVIRONMENT).ingest.assertion == "warn"
 
 
 def test_the_http_door_has_time_for_a_second_attempt_and_answers_before_its_clients_leave() -> None:
-    assert bootstrap.HTTP_PATIENCE.attempt < ANSWER_SECONDS < 4
+    """The longest way: DataZone, then the backlog or quarantine, then the other of them."""
+    assert bootstrap.HTTP_PATIENCE.attempt < DELIVERY_SECONDS
+    assert DELIVERY_SECONDS + 2 * bootstrap.HTTP_SHELTER_PATIENCE.attempt < ANSWER_SECONDS < 4
 
 
 def test_a_wrong_environment_stops_the_container_at_its_start() -> None:
@@ -31,11 +42,9 @@ def test_a_wrong_environment_stops_the_container_at_its_start() -> None:
         bootstrap.http({})
 
 
-@pytest.mark.parametrize(("name", "door"), [("http", HttpDoor), ("kinesis", KinesisDoor)])
+@pytest.mark.parametrize(("name", "door"), [("http", HttpDoor), ("kinesis", KinesisDoor), ("backlog", BacklogDoor)])
 def test_each_handler_is_a_door_built_when_the_container_starts(
     monkeypatch: pytest.MonkeyPatch, name: str, door: type
 ) -> None:
-    for variable, value in ENVIRONMENT.items():
-        monkeypatch.setenv(variable, value)
     monkeypatch.delitem(sys.modules, f"adapter.handlers.{name}", raising=False)
     assert isinstance(importlib.import_module(f"adapter.handlers.{name}").handler, door)

@@ -19,18 +19,15 @@ from botocore.exceptions import (
 )
 from botocore.stub import Stubber
 
-from adapter import datazone
 from adapter.accept import accept
-from adapter.datazone import DataZone, Patience
-from adapter.model import Cause, Code, Deferred, Delivered, FormatAssertion, Outcome, Rejected, RunEvent
-from adapter.settings import Settings
+from adapter.datazone import DataZone
+from adapter.model import Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent
 from tests.fakes import run_event
 
 if TYPE_CHECKING:
     from mypy_boto3_datazone import DataZoneClient
 
 DOMAIN = "dzd_local"
-PATIENCE = Patience(connect=0.5, read=1.5)
 
 
 def _accepted() -> RunEvent:
@@ -80,7 +77,7 @@ def _posted(*answers: tuple[str, int, dict[str, str]] | dict[str, str], seconds:
                 code, status, headers = answer
                 meta: Any = {"HTTPHeaders": headers}
                 stub.add_client_error("post_lineage_event", code, "SECRET", status, response_meta=meta)
-        zone = DataZone(client, DOMAIN, PATIENCE, clock=clock, sleep=clock.sleep)
+        zone = DataZone(client, DOMAIN, 2.0, clock=clock, sleep=clock.sleep)
         outcome = zone.deliver(EVENT, clock.now + seconds)
         stub.assert_no_pending_responses()
     return outcome, clock
@@ -206,28 +203,5 @@ class Raising:
 def test_what_happens_on_the_way_is_never_the_event_s_fault(error: Exception, cause: Cause) -> None:
     client: Any = Raising(error)
     clock = Clock()
-    zone = DataZone(client, DOMAIN, PATIENCE, clock=clock, sleep=clock.sleep)
+    zone = DataZone(client, DOMAIN, 2.0, clock=clock, sleep=clock.sleep)
     assert zone.deliver(EVENT, clock.now + 2.0) == Deferred(cause, EVENT.client_token)
-
-
-def _settings(role: str | None = None) -> Settings:
-    return Settings(DOMAIN, "eu-central-1", role, FormatAssertion.STRICT, 7)
-
-
-def test_the_client_is_told_everything_explicitly() -> None:
-    """Botocore's defaults have changed between versions."""
-    client = datazone.client(_settings(), PATIENCE, 7)
-    config: Any = client.meta.config
-    assert client.meta.region_name == "eu-central-1"
-    assert client.meta.endpoint_url == "https://datazone.eu-central-1.api.aws"
-    assert (config.connect_timeout, config.read_timeout, config.max_pool_connections) == (0.5, 1.5, 7)
-    assert config.retries == {"mode": "standard", "total_max_attempts": 1}
-
-
-def test_a_role_to_assume_signs_the_calls() -> None:
-    """The client's credentials are the role's, not fetched before they are needed."""
-    credentials = datazone.assumed("arn:aws:iam::123456789012:role/Writer", "eu-central-1").get_credentials()
-    assert credentials
-    assert credentials.method == "assume-role"
-    client = datazone.client(_settings("arn:aws:iam::123456789012:role/Writer"), PATIENCE, 7)
-    assert client._request_signer._credentials.method == "assume-role"  # type: ignore[attr-defined]  # noqa: SLF001 - nowhere else to see it

@@ -15,7 +15,7 @@ from adapter.doors.http import BATCH_PATH, EVENT_PATHS, HttpDoor
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.model import Cause, Code, Deferred, FormatAssertion, Outcome, Rejected, RunEvent, Source
-from tests.fakes import FakeLineage, FakeTelemetry, Script, delivered, run_event
+from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, Script, delivered, run_event
 
 Envelope = Callable[..., dict[str, Any]]
 
@@ -23,11 +23,13 @@ Envelope = Callable[..., dict[str, Any]]
 class Door:
     """A door on fakes, and a way to knock."""
 
-    def __init__(self, script: Script = delivered) -> None:
+    def __init__(self, script: Script = delivered, assertion: FormatAssertion = FormatAssertion.STRICT) -> None:
         self.lineage = FakeLineage(script)
         self.told = FakeTelemetry()
-        ingest = Ingest(self.lineage, self.told)
-        self.door = HttpDoor(ingest, Lanes(ingest, 4, 2.6))
+        self.quarantine = FakeQuarantine()
+        self.backlog = FakeBacklog()
+        ingest = Ingest(self.lineage, self.quarantine, self.told, assertion)
+        self.door = HttpDoor(ingest, Lanes(ingest, 4, 2.0), self.backlog)
 
     def knock(self, envelope: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any]]:
         answer = self.door(envelope, None)
@@ -146,9 +148,10 @@ def test_a_refused_event_is_a_problem_with_its_status(
     assert body["type"] == f"urn:lineage-adapter:problem:{code}"
     assert {"title", "detail", "errors"} <= set(body)
     assert door.lineage.given == []
-    ((_, _, recorded),) = door.told.told
-    assert isinstance(recorded, Rejected)
-    assert recorded.code is code
+    assert body["quarantineKey"] == f"quarantine/{code}/x.event"
+    ((kept, recorded),) = door.quarantine.kept
+    assert (kept.raw, recorded.code) == (raw, code)
+    assert len(door.told.told) == 1
 
 
 def test_every_code_has_a_status() -> None:
@@ -176,23 +179,75 @@ def _waiting(event: RunEvent) -> Outcome:
     return Deferred(Cause.THROTTLED, event.client_token)
 
 
-def test_an_event_that_nothing_could_take_is_to_be_sent_again() -> None:
+def test_an_event_that_has_to_wait_waits_in_the_backlog() -> None:
+    door = Door(_waiting)
+    status, headers, body = door.post(RAW)
+    assert (status, body["status"]) == (202, "deferred")
+    assert len(body["clientToken"]) == 64
+    assert "Retry-After" not in headers
+    ((kept, token),) = door.backlog.put_in
+    assert (kept.raw, token) == (RAW, body["clientToken"])
+    assert door.quarantine.kept == []
+
+
+def test_where_the_backlog_is_away_the_quarantine_is_the_last_shelter() -> None:
+    door = Door(_waiting)
+    door.backlog.away = True
+    status, _, body = door.post(RAW)
+    assert (status, body["status"]) == (202, "deferred")
+    ((kept, rejected),) = door.quarantine.kept
+    assert (kept.raw, rejected.code) == (RAW, Code.BACKLOG_UNREACHABLE)
+
+
+def test_a_refused_event_that_cannot_be_quarantined_waits_in_the_backlog() -> None:
+    door = Door()
+    door.quarantine.away = True
+    status, _, body = door.post(b"{bad")
+    assert (status, body) == (202, {"status": "deferred"})
+    assert door.backlog.put_in[0][0].raw == b"{bad"
+
+
+@pytest.mark.parametrize("raw", [RAW, b"{bad"])
+def test_an_event_that_nothing_could_take_is_to_be_sent_again(raw: bytes) -> None:
     """503 with Retry-After is the one answer on which every client resends."""
-    status, headers, body = Door(_waiting).post(RAW)
+    door = Door(_waiting)
+    door.backlog.away = door.quarantine.away = True
+    status, headers, body = door.post(raw)
     assert status == 503
     assert headers["Retry-After"] == "2"
     assert body["code"] == "unavailable"
-    assert len(body["clientToken"]) == 64
+    assert len(body.get("clientToken", "")) == (64 if raw == RAW else 0)
+    assert [one.raw for one in door.told.lost] == [raw]
+
+
+def test_no_shelter_is_sought_when_the_client_is_about_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    door = Door(_waiting)
+    monkeypatch.setattr("adapter.doors.http.ANSWER_SECONDS", 0.0)
+    assert door.post(RAW)[0] == 503
+    assert door.backlog.put_in == []
 
 
 @pytest.mark.parametrize(
     "envelope", [{}, {"version": "2.0"}, {"httpMethod": "POST", "path": None}, _v1(RAW) | {"body": 7}]
 )
-def test_what_nobody_foresaw_is_to_be_sent_again(envelope: dict[str, Any]) -> None:
+def test_what_is_no_envelope_is_to_be_sent_again(envelope: dict[str, Any]) -> None:
     door = Door()
     status, headers, _ = door.knock(envelope)
     assert (status, headers["Retry-After"]) == (503, "2")
     assert len(door.told.faults) == 1
+
+
+def test_what_nobody_foresaw_keeps_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    door = Door()
+    monkeypatch.setattr("adapter.doors.http.opened", broken)
+    squeezed = gzip.compress(RAW)
+    status, _, _ = door.post(squeezed)
+    assert status == 202
+    assert door.backlog.put_in[0][0].raw == squeezed
+    assert [type(fault) for fault in door.told.faults] == [ZeroDivisionError]
     assert door.told.flushed == 1
 
 
@@ -226,9 +281,7 @@ def test_health_is_ok() -> None:
 
 
 def test_warnings_come_with_the_answer() -> None:
-    door = Door()
-    ingest = Ingest(door.lineage, door.told, FormatAssertion.WARN)
-    door.door = HttpDoor(ingest, Lanes(ingest, 1, 2.6))
+    door = Door(assertion=FormatAssertion.WARN)
     _, _, body = door.post(run_event(eventTime="2026-11-29T10:00:00"))
     assert body["status"] == "delivered"
     assert [(one["path"], one["rule"]) for one in body["warnings"]] == [("/eventTime", "format")]
@@ -240,23 +293,32 @@ def test_a_batch_is_judged_one_by_one_and_each_element_keeps_its_bytes() -> None
 
     door = Door(script)
     spaced = RAW.replace(b", ", b" ,\n")
-    status, headers, body = door.post(
-        b"[" + spaced + b", {bad}, " + run_event(2, name="\u00e9\u00e8") + b' , {"job": {}}, ' + run_event(3) + b"]",
-        BATCH_PATH,
-    )
+    accented = run_event(2, name="\u00e9\u00e8")
+    batch = b"[" + spaced + b", {bad}, " + accented + b' , {"job": {}}, ' + run_event(3) + b"]"
+    status, headers, body = door.post(batch, BATCH_PATH)
     assert status == 200
     assert headers == {"Content-Type": "application/json"}
     assert body == {
         "status": "partial_success",
-        "summary": {"received": 5, "successful": 2, "failed": 3, "retriable": 1, "non_retriable": 2},
+        "summary": {"received": 5, "successful": 3, "failed": 2, "retriable": 0, "non_retriable": 2},
         "failed_events": [
             {"index": 1, "reason": "not_json: not JSON at line 1, column 2", "retriable": False},
             {"index": 3, "reason": "unsupported_kind: a JobEvent; DataZone takes run events only", "retriable": False},
-            {"index": 4, "reason": "throttled", "retriable": True},
         ],
     }
-    assert {event.raw for event in door.lineage.given} == {spaced, run_event(2, name="\u00e9\u00e8"), run_event(3)}
+    assert {event.raw for event in door.lineage.given} == {spaced, accented, run_event(3)}
+    assert [one.raw for one, _ in door.backlog.put_in] == [run_event(3)]
+    assert sorted(one.raw for one, _ in door.quarantine.kept) == [b'{"job": {}}', b"{bad}"]
     assert {received.source for received, _, _ in door.told.told} == {Source.BATCH}
+
+
+def test_an_element_that_nothing_took_is_retriable() -> None:
+    door = Door(_waiting)
+    door.backlog.away = door.quarantine.away = True
+    status, _, body = door.post(b"[" + RAW + b"]", BATCH_PATH)
+    assert status == 200
+    assert body["summary"] == {"received": 1, "successful": 0, "failed": 1, "retriable": 1, "non_retriable": 0}
+    assert body["failed_events"] == [{"index": 0, "reason": "unavailable", "retriable": True}]
 
 
 @pytest.mark.parametrize("squeeze", [bytes, gzip.compress])

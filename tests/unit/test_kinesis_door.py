@@ -14,7 +14,7 @@ from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.model import Cause, Code, Deferred, Outcome, Rejected, RunEvent, Source
 from local.kpl import aggregate
-from tests.fakes import FakeLineage, FakeTelemetry, Script, delivered, run_event
+from tests.fakes import FakeLineage, FakeQuarantine, FakeTelemetry, Script, delivered, run_event
 
 
 class Context:
@@ -31,7 +31,8 @@ class Door:
     def __init__(self, script: Script = delivered) -> None:
         self.lineage = FakeLineage(script)
         self.told = FakeTelemetry()
-        ingest = Ingest(self.lineage, self.told)
+        self.quarantine = FakeQuarantine()
+        ingest = Ingest(self.lineage, self.quarantine, self.told)
         self.door = KinesisDoor(ingest, Lanes(ingest, 4, 10.0))
 
     def hand(self, *data: bytes) -> list[str]:
@@ -45,7 +46,12 @@ class Door:
 
 
 def _record(place: int, data: bytes) -> dict[str, Any]:
-    kinesis = {"sequenceNumber": f"seq-{place}", "partitionKey": "k", "data": base64.b64encode(data).decode()}
+    kinesis: dict[str, Any] = {
+        "sequenceNumber": f"seq-{place}",
+        "partitionKey": "k",
+        "data": base64.b64encode(data).decode(),
+    }
+    kinesis |= {"approximateArrivalTimestamp": 1_764_410_000.5}
     return {"eventSource": "aws:kinesis", "kinesis": kinesis}
 
 
@@ -91,8 +97,16 @@ def test_a_broken_aggregate_is_recorded_with_its_bytes() -> None:
     door = Door()
     torn = aggregate([("k", run_event(1))])[:-3]
     assert door.hand(torn) == []
-    ((received, _, _),) = door.told.told
+    ((received, _),) = door.quarantine.kept
     assert received.raw == torn
+    assert received.received_at == 1_764_410_000.5
+
+
+def test_what_cannot_be_quarantined_is_given_again() -> None:
+    door = Door()
+    door.quarantine.away = True
+    assert door.hand(run_event(1), b"{bad", run_event(2)) == ["seq-1"]
+    assert len(door.lineage.given) == 2
 
 
 def test_an_aggregate_of_nothing_is_nothing() -> None:
@@ -133,7 +147,7 @@ def test_the_door_stops_before_the_function_is_stopped() -> None:
             return super().deliver(event, deadline)
 
     told = FakeTelemetry()
-    ingest = Ingest(Noting(), told)
+    ingest = Ingest(Noting(), FakeQuarantine(), told)
     door = KinesisDoor(ingest, Lanes(ingest, 1, 10.0))
     now = time.monotonic()
     door({"Records": [_record(0, run_event())]}, Context(5_000))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.model import Cause, Deferred, Delivered, Outcome, Received, Rejected, RunEvent, Source
-from tests.fakes import FakeLineage, FakeTelemetry, delivered, run_event
+from tests.fakes import FakeLineage, FakeQuarantine, FakeTelemetry, delivered, run_event
 
 FAR = 1e9
 
@@ -22,7 +22,7 @@ def _received(run: int, step: int = 0) -> Received:
 
 def _lanes(lineage: FakeLineage, lanes: int = 4) -> tuple[Lanes, FakeTelemetry]:
     told = FakeTelemetry()
-    return Lanes(Ingest(lineage, told), lanes, patience=10.0), told
+    return Lanes(Ingest(lineage, FakeQuarantine(), told), lanes, patience=10.0), told
 
 
 @given(st.lists(st.integers(0, 4), max_size=30))
@@ -93,7 +93,7 @@ def test_each_event_gets_its_patience_and_never_more_than_the_deadline() -> None
             deadlines.append(deadline)
             return super().deliver(event, deadline)
 
-    lanes = Lanes(Ingest(Noting(), FakeTelemetry()), 1, patience=10.0)
+    lanes = Lanes(Ingest(Noting(), FakeQuarantine(), FakeTelemetry()), 1, patience=10.0)
     now = time.monotonic()
     lanes.run([_received(1)], now + 3)
     lanes.run([_received(1)], now + 3_600)
@@ -103,3 +103,7 @@ def test_each_event_gets_its_patience_and_never_more_than_the_deadline() -> None
 
 def test_nothing_to_do_is_done() -> None:
     assert _lanes(FakeLineage())[0].run([], FAR) == []
+
+
+def test_anything_can_be_done_in_the_lanes() -> None:
+    assert _lanes(FakeLineage())[0].map(str, range(20)) == [str(number) for number in range(20)]

@@ -5,18 +5,25 @@ import pytest
 from adapter.model import FormatAssertion
 from adapter.settings import VARIABLES, Settings, SettingsError, read
 
-GOOD = {"DOMAIN_ID": "dzd_1a2b3c", "DOMAIN_REGION": "eu-central-1"}
+QUEUE = "https://sqs.eu-central-1.amazonaws.com/123456789012/lineage-backlog"
+BUCKET = "lineage-quarantine-1a2b"
+GOOD = {
+    "DOMAIN_ID": "dzd_1a2b3c",
+    "DOMAIN_REGION": "eu-central-1",
+    "BACKLOG_URL": QUEUE,
+    "QUARANTINE_BUCKET": BUCKET,
+}
 ROLE = "arn:aws:iam::123456789012:role/lineage/Writer"
 
 
-def test_two_variables_are_enough() -> None:
-    assert read(GOOD) == Settings("dzd_1a2b3c", "eu-central-1", None, FormatAssertion.STRICT, 32)
+def test_four_variables_are_enough() -> None:
+    assert read(GOOD) == Settings("dzd_1a2b3c", "eu-central-1", None, FormatAssertion.STRICT, 32, QUEUE, BUCKET)
 
 
 def test_every_variable_is_read() -> None:
     more = {"DOMAIN_ROLE_ARN": ROLE, "FORMAT_ASSERTION": "warn", "LANES": "128"}
     assert set(GOOD | more) == set(VARIABLES)
-    assert read(GOOD | more) == Settings("dzd_1a2b3c", "eu-central-1", ROLE, FormatAssertion.WARN, 128)
+    assert read(GOOD | more) == Settings("dzd_1a2b3c", "eu-central-1", ROLE, FormatAssertion.WARN, 128, QUEUE, BUCKET)
 
 
 def test_all_bad_variables_are_named_together() -> None:
@@ -45,3 +52,12 @@ def test_a_domain_id_at_the_edge_of_its_pattern_is_taken(domain_id: str) -> None
 def test_lanes_are_1_to_128(lanes: str) -> None:
     with pytest.raises(SettingsError, match="LANES"):
         read(GOOD | {"LANES": lanes})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("BACKLOG_URL", ""), ("BACKLOG_URL", "lineage-backlog"), ("QUARANTINE_BUCKET", ""), ("QUARANTINE_BUCKET", "No")],
+)
+def test_the_durable_places_must_be_named(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        read(GOOD | {name: value})

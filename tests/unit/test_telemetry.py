@@ -133,3 +133,12 @@ def test_a_fault_names_its_kind_and_place_and_not_its_words(capsys: pytest.Captu
     assert line["level"] == "ERROR"
     assert line["exception"] == "ValueError"
     assert "test_telemetry.py" in line["where"][0]
+
+
+def test_an_event_that_nothing_took_is_an_error_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    telemetry.unkept(RECEIVED)
+    telemetry.flush()
+    line, metric = _lines(capsys)
+    assert (line["level"], line["door"]) == ("ERROR", "http")
+    assert metric["Unkept"] == [1.0]

@@ -1,0 +1,98 @@
+"""The AWS clients, each told everything explicitly: botocore's defaults have changed between versions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import boto3
+from botocore.config import Config
+from botocore.credentials import (
+    AssumeRoleCredentialFetcher,
+    CredentialProvider,
+    CredentialResolver,
+    DeferredRefreshableCredentials,
+)
+from botocore.session import get_session
+
+if TYPE_CHECKING:
+    from botocore.session import Session
+    from mypy_boto3_datazone import DataZoneClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+
+    from adapter.settings import Settings
+
+# Credentials are renewed within a call, so this comes on top of one attempt, about once an hour.
+_STS = Config(connect_timeout=0.3, read_timeout=0.5, retries={"mode": "standard", "total_max_attempts": 1})
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long one attempt may take, in seconds: to connect, then for each read of the answer."""
+
+    connect: float
+    read: float
+
+    @property
+    def attempt(self) -> float:
+        """The longest that one attempt takes."""
+        return self.connect + self.read
+
+
+def datazone(settings: Settings, patience: Patience) -> DataZoneClient:
+    """Make a client for the domain's region, under the role to assume if there is one."""
+    session = assumed(settings.domain_role_arn, settings.domain_region) if settings.domain_role_arn else get_session()
+    return boto3.Session(botocore_session=session).client(
+        "datazone", settings.domain_region, config=_config(settings, patience)
+    )
+
+
+def sqs(settings: Settings, patience: Patience) -> SQSClient:
+    """Make a client for the backlog, in the function's own region."""
+    return boto3.client("sqs", config=_config(settings, patience))
+
+
+def s3(settings: Settings, patience: Patience) -> S3Client:
+    """Make a client for the quarantine, in the function's own region."""
+    return boto3.client("s3", config=_config(settings, patience))
+
+
+def _config(settings: Settings, patience: Patience) -> Config:
+    return Config(
+        connect_timeout=patience.connect,
+        read_timeout=patience.read,
+        # Who calls knows how long there is for another attempt; botocore bounds their number only.
+        retries={"mode": "standard", "total_max_attempts": 1},
+        max_pool_connections=settings.lanes,
+        # A fixed name spares botocore from describing itself anew in each call, a tenth of its cost.
+        user_agent="lineage-adapter",
+    )
+
+
+def assumed(role_arn: str, region: str) -> Session:
+    """Make a session that signs with temporary credentials of `role_arn`, fetched when needed and renewed in time."""
+    own = get_session()
+    fetcher = AssumeRoleCredentialFetcher(
+        client_creator=partial(own.create_client, region_name=region, config=_STS),
+        source_credentials=own.get_credentials(),
+        role_arn=role_arn,
+        extra_args={"RoleSessionName": "lineage-adapter"},
+    )
+    session = get_session()
+    session.register_component("credential_provider", CredentialResolver([_AssumedRole(fetcher)]))
+    return session
+
+
+class _AssumedRole(CredentialProvider):
+    """The only credentials of a session: those of the role."""
+
+    METHOD = "assume-role"
+
+    def __init__(self, fetcher: AssumeRoleCredentialFetcher) -> None:
+        super().__init__()
+        self._fetcher = fetcher
+
+    def load(self) -> DeferredRefreshableCredentials:
+        return DeferredRefreshableCredentials(self._fetcher.fetch_credentials, self.METHOD)
