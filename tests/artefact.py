@@ -14,8 +14,14 @@ from tools.prune import prune
 
 ROOT = Path(__file__).parents[1]
 
-# What a function cannot do without; everything else has a default.
-ENVIRONMENT = {"DOMAIN_ID": "dzd_1", "DOMAIN_REGION": "us-east-1"}
+# What a function cannot do without: what settings have no default for, and the region, which Lambda tells it.
+ENVIRONMENT = {
+    "DOMAIN_ID": "dzd_1",
+    "DOMAIN_REGION": "us-east-1",
+    "BACKLOG_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/backlog",
+    "QUARANTINE_BUCKET": "quarantine",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
 
 
 def assemble(target: Path) -> Path:

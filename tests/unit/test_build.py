@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 PROBE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from adapter import datazone, settings
+from adapter import aws, settings
 from adapter.handlers import http, kinesis
-print(datazone.client(settings.read(os.environ), datazone.Patience(1, 1), 1).meta.endpoint_url)
+print(aws.datazone(settings.read(os.environ), aws.Patience(1, 1)).meta.endpoint_url)
 """
 
 
