@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _DOCUMENT = json.loads((Path(__file__).parent.parent / "schemas" / "openlineage-2-0-2.json").read_bytes())
 _RUN_EVENT = jsonschema_rs.Draft202012Validator(
-    {"$ref": "#/$defs/RunEvent", "$defs": _DOCUMENT["$defs"]}, validate_formats=True, offline=True
+    {"$ref": "#/$defs/RunEvent", "$defs": _DOCUMENT["$defs"]}, validate_formats=True
 )
 # Steps down to the deepest place the schema has a word about: /inputs/0/facets/schema/_producer.
 _DEEPEST = 5

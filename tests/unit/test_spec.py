@@ -307,6 +307,11 @@ def test_a_leap_second_ends_a_month_in_utc(time: str, can_be: bool) -> None:  # 
     assert found == ([] if can_be else [Violation("/eventTime", "format", A_DATE_TIME)])
 
 
+def test_what_is_right_stays_so_beside_what_is_wrong() -> None:
+    event = changed(changed(whole(), ("job", "facets", "f", "_deleted"), value=True), ("producer",), DROPPED)
+    assert [one.path for one in violations(event)] == ["/producer"]
+
+
 def test_a_misplaced_leap_second_is_one_violation_among_others() -> None:
     event = changed(changed(whole(), ("eventTime",), "2025-06-15T23:59:60Z"), ("producer",), DROPPED)
     assert [one.path for one in violations(event)] == ["/producer", "/eventTime"]
@@ -360,8 +365,8 @@ def test_what_is_deep_where_an_object_belongs_is_judged_by_its_surface(
     assert [one.rule for one in violations(changed(whole(), path, _deep(brackets)))] == found
 
 
-def test_tens_of_thousands_of_violations_are_all_named_in_order() -> None:
-    facets: dict[str, object] = {f"f{number}": {} for number in range(20_000)}
+def test_thousands_of_violations_are_all_named_in_order() -> None:
+    facets: dict[str, object] = {f"f{number}": {} for number in range(5_000)}
     found = violations(changed(whole(), ("job", "facets"), facets))
     expected = [f"/job/facets/{name}/{key}" for name in facets for key in ("_producer", "_schemaURL")]
     assert [one.path for one in found] == expected
