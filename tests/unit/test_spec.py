@@ -245,6 +245,14 @@ def test_a_hostile_key_cannot_make_a_pointer_long() -> None:
     assert found[0].path.endswith("k…")
 
 
+@pytest.mark.parametrize(("key", "cut"), [("a…", False), ("k" * 499 + "…", True)])
+def test_a_key_with_an_ellipsis_is_not_taken_for_a_cut_one(key: str, cut: bool) -> None:  # noqa: FBT001 - a column
+    """What is missing below it is named, or cut off, like below any other."""
+    found = violations(changed(whole(), ("run", "facets"), {key: {"_producer": URI}}))
+    pointer = f"/run/facets/{key}"
+    assert [one.path for one in found] == [f"{pointer}…" if cut else f"{pointer}/_schemaURL"]
+
+
 @pytest.mark.parametrize(
     ("path", "value", "rules"),
     [
