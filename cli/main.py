@@ -1,0 +1,30 @@
+"""The entry point of `lineage-adapter`: its commands, and one clear line where one of them cannot go on."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from cli.replay import INTERRUPTED, replay
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="lineage-adapter", message="%(prog)s %(version)s")
+def group() -> None:
+    """Operate the OpenLineage to DataZone adapter."""
+
+
+group.add_command(replay)
+
+
+def main() -> None:
+    """Run what was typed and exit with its status."""
+    try:
+        status = group(prog_name="lineage-adapter", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        status = error.exit_code
+    except click.Abort:
+        status = INTERRUPTED
+    sys.exit(status)
