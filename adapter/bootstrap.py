@@ -61,7 +61,7 @@ def _lineage(read: Settings, patience: Patience) -> DataZone:
 
 
 def _ingest(read: Settings, lineage: Lineage, patience: Patience) -> Ingest:
-    quarantine = Quarantine(aws.s3(read, patience), read.quarantine_bucket)
+    quarantine = Quarantine(aws.s3(read, patience), read.quarantine_bucket, read.lanes)
     return Ingest(lineage, quarantine, Telemetry(), read.format_assertion)
 
 

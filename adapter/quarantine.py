@@ -10,6 +10,7 @@ The same bytes refused for the same reason are one object, however often they co
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 class Quarantine:
     """The S3 bucket, seen from a door that refuses. Safe to share among threads."""
 
-    def __init__(self, client: S3Client, bucket: str) -> None:
-        """Keep objects in `bucket`; the client's timeouts are the door's patience."""
+    def __init__(self, client: S3Client, bucket: str, lanes: int) -> None:
+        """Keep objects in `bucket`, at most `lanes` at a time; the client's timeouts are the door's patience."""
         self._client = client
         self._bucket = bucket
+        self._pool = ThreadPoolExecutor(lanes, "quarantine")
 
     def keep(self, received: Received, rejected: Rejected) -> Rejected | Deferred:
         """Keep `received` and why it was refused; give `rejected` with its key.
@@ -37,18 +39,23 @@ class Quarantine:
         The key is the event's, in the bucket. Deferred when S3 does not take all of it; to keep it again is harmless.
         Never raises.
         """
-        digest = sha256(received.raw).hexdigest()
-        key = f"quarantine/{rejected.code}/{digest}.event"
+        name = f"{rejected.code}/{sha256(received.raw).hexdigest()}"
+        key = f"quarantine/{name}.event"
         day = datetime.fromtimestamp(received.received_at, UTC).date()
+        objects = {
+            key: received.raw,
+            f"quarantine/{name}.reason.json": self._reason(key, received, rejected),
+            f"days/{day}/{name}": b"",
+        }
         try:
-            self._put(key, received.raw, "application/octet-stream")
-            self._put(f"quarantine/{rejected.code}/{digest}.reason.json", self._reason(key, received, rejected))
-            self._put(f"days/{day}/{rejected.code}/{digest}", b"")
+            # Side by side: a door that has to answer has time for one of them.
+            list(self._pool.map(self._put, objects, objects.values()))
         except (BotoCoreError, ClientError):
             return Deferred(Cause.QUARANTINE_UNREACHABLE)
         return replace(rejected, quarantine_key=key)
 
-    def _put(self, key: str, body: bytes, content_type: str = "application/json") -> None:
+    def _put(self, key: str, body: bytes) -> None:
+        content_type = "application/json" if key.endswith(".json") else "application/octet-stream"
         self._client.put_object(Bucket=self._bucket, Key=key, Body=body, ContentType=content_type)
 
     def _reason(self, key: str, received: Received, rejected: Rejected) -> bytes:

@@ -41,7 +41,7 @@ class Puts:
                 else:
                     stub.add_response("put_object", {})
             client.meta.events.register("before-parameter-build.s3.PutObject", self._note)
-            return Quarantine(client, "bucket").keep(received, rejected)
+            return Quarantine(client, "bucket", 3).keep(received, rejected)
 
     def _note(self, params: dict[str, Any], **_: object) -> None:
         assert params["Bucket"] == "bucket"
