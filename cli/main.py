@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from cli.lint import lint
 from cli.replay import INTERRUPTED, replay
 
 
@@ -16,6 +17,7 @@ def group() -> None:
 
 
 group.add_command(replay)
+group.add_command(lint)
 
 
 def main() -> None:

@@ -7,7 +7,6 @@ from click.testing import CliRunner, Result
 
 from cli.main import group
 from cli.replay import endpoint
-from cli.report import printable
 from tests.sample import EVENTS
 
 if TYPE_CHECKING:
@@ -102,8 +101,3 @@ def test_an_environment_that_http_cannot_use_is_said_without_its_secrets(monkeyp
     assert result.exit_code == 1
     assert "proxy settings cannot be used" in result.stderr
     assert "s3cret" not in result.output
-
-
-def test_a_terminal_is_not_told_what_to_do_by_other_peoples_names() -> None:
-    assert printable("/run/\x1b[2J\r\udcff é") == "/run/\\x1b[2J\\r\\udcff é"
-    assert printable("spark.logicalPlan 日本") == "spark.logicalPlan 日本"
