@@ -44,9 +44,7 @@ _WISHES: dict[str, Callable[[Any], str]] = {
 # Begins no escaped string: after a backslash, an escape has another one or a letter.
 _MARK = "\\."
 
-_LEAP_SECOND = re.compile(
-    r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})[Tt][0-9:]{6}60(?:\.[0-9]+)?([Zz]|[+-][0-9:]{5})", re.ASCII
-)
+_LEAP_SECOND = re.compile(r"([0-9]{4})-(0[1-9]|1[0-2])-([0-9]{2})[Tt][0-9:]{6}60(?:\.[0-9]+)?([Zz]|[+-][0-9:]{5})")
 
 
 def violations(event: object) -> list[Violation]:
