@@ -84,6 +84,7 @@ FORMATS: list[tuple[Location, str, bool, bool]] = [
     (DATE_TIME, "2016-12-31T23:59:60.5Z", True, False),
     (DATE_TIME, "2016-12-31T18:59:60-05:00", True, False),
     (DATE_TIME, "2017-01-01T08:59:60+09:00", True, False),
+    (DATE_TIME, "0000-12-31T23:59:60Z", True, False),
     (DATE_TIME, "2025-06-15T23:59:60Z", False, True),
     (DATE_TIME, "2025-06-15T12:00:60Z", False, True),
     (DATE_TIME, "2016-12-31T23:59:60-05:00", False, True),
