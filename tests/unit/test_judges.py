@@ -327,6 +327,15 @@ def _mutants(draw: st.DrawFn) -> object:
 @settings(max_examples=2_000)
 def test_another_validator_finds_the_same_in_mutated_events(event: object) -> None:
     """By our schema: the same places and rules, each once. By the official one, where present: the same verdict."""
+    _agree_on(event)
+
+
+def test_another_validator_finds_the_same_in_real_events() -> None:
+    for event in REAL:
+        _agree_on(event)
+
+
+def _agree_on(event: object) -> None:
     found = [(one.path, one.rule) for one in violations(event)]
     second = {(_pointer(path), rule) for error in _judge(OURS).iter_errors(event) for path, rule in _rules(error)}
     assert len(found) == len(second)
