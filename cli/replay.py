@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 import httpx
 
 from cli import sources
+from cli.address import api_key_option, url_option
 from cli.report import Report, printable
 from cli.sender import Sender, StopError
 from cli.state import State, StateError
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from cli.sources import Item
     from cli.verdict import Verdict
 
-EVENT_PATH = "/api/v1/lineage"
 TIMEOUT = 10.0
 # One event may be beyond help; when as many in a row are taken by nobody, the adapter is.
 FAILURES_IN_A_ROW = 5
@@ -52,47 +50,10 @@ class Options:
     as_json: bool
 
 
-def endpoint(url: str) -> str:
-    """Complete `url` as the Python client does by default: with EVENT_PATH where it has no path, else as it is.
-
-    Raise ValueError, with a message for whoever typed it, for what is not an address of the adapter.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("an address starts with http:// or https:// and a host")
-    if parts.username is not None or parts.query or parts.fragment:
-        raise ValueError("only scheme, host, port and path; a token goes into LINEAGE_ADAPTER_API_KEY")
-    if parts.port == 0:
-        raise ValueError("no such port can be")
-    parts.hostname.encode("idna")
-    path = EVENT_PATH if parts.path in ("", "/") else parts.path
-    return str(httpx.URL(urlunsplit((parts.scheme, parts.netloc, path, "", ""))))
-
-
-def _url(_: click.Context, __: click.Parameter, value: str) -> str:
-    try:
-        return endpoint(value)
-    except (ValueError, httpx.InvalidURL) as error:
-        reason = "no such name can be" if isinstance(error, UnicodeError) else str(error)
-        raise click.BadParameter(f"{reason}.") from None
-
-
-def _api_key(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"[\x21-\x7e]+", value):
-        raise click.BadParameter("a token is printable ASCII without spaces or line ends.")
-    return value or None
-
-
 @click.command(epilog="Exit status: 0 all delivered or deferred, 1 some not, 2 wrong usage, 130 interrupted.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
-@click.option("--url", required=True, callback=_url, help=f"The adapter; {EVENT_PATH} is added if it has no path.")
-@click.option(
-    "--api-key",
-    envvar="LINEAGE_ADAPTER_API_KEY",
-    show_envvar=True,
-    callback=_api_key,
-    help="Token of the producer; better in the environment, where other users of the machine do not see it.",
-)
+@url_option
+@api_key_option
 @click.option("--gzip", "compress", is_flag=True, help="Compress what is sent.")
 @click.option(
     "--concurrency",

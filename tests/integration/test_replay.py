@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -280,12 +281,17 @@ def test_a_file_that_goes_away_on_the_way_stops_the_replay_with_its_account(door
     assert f"Stopped: {events / 'b.json'}: No such file or directory" in result.stderr
 
 
-def _started(*arguments: object, stderr: int = subprocess.PIPE) -> subprocess.Popen[str]:
+@contextmanager
+def _started(*arguments: object, stderr: int = subprocess.PIPE) -> Iterator[subprocess.Popen[str]]:
     # Started in the background, pytest may ignore SIGINT, and so would what it starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     words = [str(COMMAND), *map(str, arguments)]
     pipe = subprocess.PIPE
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=stderr, text=True)  # noqa: S603 - our own command
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=stderr, text=True) as process:  # noqa: S603 - ours
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def _wait_for(door: Door, requests: int) -> None:
@@ -299,10 +305,10 @@ def test_after_ctrl_c_the_command_it_prints_goes_on(door: Door, tmp_path: Path, 
     """Only what was under way is sent a second time."""
     raw = _events(tmp_path, 30)
     door.seconds = 0.05
-    process = _started("replay", tmp_path / "events.ndjson", "--url", door.url)
-    _wait_for(door, 10)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    with _started("replay", tmp_path / "events.ndjson", "--url", door.url) as process:
+        _wait_for(door, 10)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "not sent" in stdout
     assert "Stopped: interrupted" in stderr
@@ -326,10 +332,9 @@ def test_after_a_kill_the_same_command_goes_on_from_its_state(door: Door, tmp_pa
     raw = _events(tmp_path, 60)
     door.seconds = 0.05
     command = (tmp_path / "events.ndjson", "--url", door.url, "--state", tmp_path / "state", "--concurrency", 4)
-    process = _started("replay", *command)
-    _wait_for(door, 30)
-    process.kill()
-    process.communicate(timeout=20)
+    with _started("replay", *command) as process:
+        _wait_for(door, 30)
+        process.kill()
 
     door.seconds = 0
     result = _run(*command)
@@ -340,20 +345,21 @@ def test_after_a_kill_the_same_command_goes_on_from_its_state(door: Door, tmp_pa
 
 
 def test_wrong_usage_is_a_line_and_status_2() -> None:
-    process = _started("replay", "missing.json", "--url", "http://127.0.0.1:9")
-    assert process.communicate(timeout=20) == ("", "Error: missing.json: no such file or folder\n")
+    with _started("replay", "missing.json", "--url", "http://127.0.0.1:9") as process:
+        assert process.communicate(timeout=20) == ("", "Error: missing.json: no such file or folder\n")
     assert process.returncode == 2
 
 
 def test_ctrl_c_is_status_130_in_every_command() -> None:
-    process = _started("lint", "-")
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write("{}\n")
-    process.stdin.flush()
-    assert process.stdout.readline().startswith("stdin:1: ")
-    process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=20)
+    with _started("lint", "-") as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("{}\n")
+        process.stdin.flush()
+        assert process.stdout.readline().startswith("stdin:1: ")
+        process.send_signal(signal.SIGINT)
+        stderr = process.stderr.read() if process.stderr else ""
+        process.wait(timeout=20)
     assert (process.returncode, stderr.strip()) == (130, "")
 
 
@@ -361,8 +367,8 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(door: Door, tmp_path: Path) -> 
     """On stderr, so that stdout is the summary and nothing else."""
     _events(tmp_path, 7)
     ours, its = pty.openpty()
-    process = _started("replay", tmp_path, "--url", door.url, stderr=its)
-    stdout, _ = process.communicate(timeout=20)
+    with _started("replay", tmp_path, "--url", door.url, stderr=its) as process:
+        stdout, _ = process.communicate(timeout=20)
     os.close(its)
     shown = os.read(ours, 1_000_000).decode()
     os.close(ours)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.address import endpoint
 from cli.main import group
-from cli.replay import endpoint
 from tests.sample import EVENTS
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ def test_the_path_of_events_is_added_only_where_there_is_none(typed: str, meant:
         "ftp://adapter.example",
         "http://",
         "http://:80",
-        "http://adapter.example:0",
         "http://adapter.example:99999",
-        "http://adapter.example:abc",
+        "http://adapter.example:s3cret",
         "http://[::1",
         "http://a..example",
         "http://user:s3cret@adapter.example",
