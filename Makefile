@@ -27,6 +27,10 @@ run: setup  ## run the adapter and an AWS on this machine, until Ctrl-C (PORT=80
 test: setup  ## run all tests; at least 95 % of adapter/, branches included, must be covered
 	$(PYTHON) -m pytest --cov --cov-fail-under=95
 
+.PHONY: mutants
+mutants: setup  ## break each rule of the judging code and see a test notice (three minutes)
+	$(PYTHON) -m tools.mutate
+
 .PHONY: lint
 lint: setup  ## check style and format
 	.venv/bin/ruff check .

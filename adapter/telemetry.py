@@ -6,8 +6,10 @@ format, written as log lines.
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections import Counter
+from functools import partial
 from threading import Lock
 from typing import assert_never
 
@@ -22,7 +24,8 @@ class Telemetry:
 
     def __init__(self) -> None:
         """Take service, namespace and log level from Powertools' own environment variables."""
-        self._logger = Logger()
+        # ASCII only: half a surrogate pair or a line separator in a job's name must not cost or split its line.
+        self._logger = Logger(json_serializer=partial(json.dumps, default=str, separators=(",", ":")))
         self._counts: Counter[tuple[str, str, str, str]] = Counter()
         self._lock = Lock()
 

@@ -92,6 +92,20 @@ def test_a_key_cannot_break_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(_lines(capsys)) == 1
 
 
+@pytest.mark.parametrize("name", ["\ud800", "a\u2028b", "a\r\nb\x1b[31m", "\ufffe", "\u00e9\U0001f600"])
+def test_no_name_costs_or_splits_its_line(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    telemetry = Telemetry()
+    odd = accept(run_event(job={"namespace": name, "name": name}))
+    assert isinstance(odd, RunEvent)
+    telemetry.event(RECEIVED, odd, Delivered("id", "dzd_local", odd.client_token))
+    forged = Violation(f"/{name}", "format", "must be")
+    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,), odd.job))
+    written = capsys.readouterr().out
+    assert written.isascii()
+    first, second = (json.loads(line) for line in written.splitlines())
+    assert first["job_name"] == second["job_namespace"] == name
+
+
 def test_counts_are_by_door_and_by_reason(capsys: pytest.CaptureFixture[str]) -> None:
     telemetry = Telemetry()
     assert isinstance(EVENT, RunEvent)
