@@ -1,0 +1,95 @@
+"""`make run`: the adapter and an AWS for it on this machine, in the foreground, until Ctrl-C.
+
+    python -m local [Parameter=Value …]
+
+PORT and AWS_PORT say where to listen; the parameters are template.yaml's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from local.console import Console
+from local.datazone.models import LOCAL_DOMAIN
+from local.gateway import GatewayError
+from local.resources import STREAM
+from local.runtime import InitError
+from local.server import PortTakenError
+from local.system import Ports, System
+from local.template import TemplateError
+
+DEFAULT_PORT = 8080
+DEFAULT_AWS_PORT = 4566
+_LAST_PORT = 65535
+
+WELCOME = """\
+OpenLineage events in, DataZone PostLineageEvent calls out: the adapter, and an AWS for it, on this machine.
+
+  post an event   curl -sS {url}/api/v1/lineage -H 'Content-Type: application/json' \\
+                       --data-binary @events/executor/complete.json
+  a Python client transport: {{type: http, url: {url}}}    (in openlineage.yml)
+  a stream        Kinesis stream {stream} in us-east-1, with AWS_ENDPOINT_URL={aws_url} and any credentials
+  what arrived    boto3's list_lineage_events(domainIdentifier="{domain}"), with the same AWS_ENDPOINT_URL
+  a bad day       curl -sS -X PUT {aws_url}/_faults -d '{{"rate": 0.3, "status": 429}}'    (-X DELETE ends it)
+
+Ready: adapter on {url}, AWS on {aws_url}. Ctrl-C stops both.
+"""
+
+
+class UsageError(Exception):
+    """What was asked for on the command line or in the environment makes no sense; the message says how it would."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run until told to stop; give the exit status."""
+    console = Console(sys.stdout)
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    try:
+        system = _system(arguments, console)
+    except (UsageError, TemplateError, GatewayError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        system.start()
+        console.say(WELCOME.format(url=system.url, aws_url=system.aws_url, stream=STREAM, domain=LOCAL_DOMAIN))
+        stop.wait()
+        console.say("Stopping.")
+    except InitError as error:
+        print(error, file=sys.stderr)
+        return 1
+    finally:
+        system.stop()
+    return 0
+
+
+def _system(arguments: list[str], console: Console) -> System:
+    ports = Ports(_port("PORT", DEFAULT_PORT), _port("AWS_PORT", DEFAULT_AWS_PORT))
+    parameters = dict(_parameter(argument) for argument in arguments)
+    try:
+        return System(ports, parameters, console)
+    except PortTakenError as error:
+        variable = "PORT" if error.port == ports.adapter else "AWS_PORT"
+        raise UsageError(f"{error}. Choose another one: {variable}={error.port + 1} make run") from error
+
+
+def _port(variable: str, default: int) -> int:
+    given = os.environ.get(variable, str(default))
+    if not (given.isascii() and given.isdigit() and int(given) <= _LAST_PORT):
+        raise UsageError(f"{variable} must be a port, 0 to {_LAST_PORT} (0 for any free one)")
+    return int(given)
+
+
+def _parameter(argument: str) -> tuple[str, str]:
+    name, equals, value = argument.partition("=")
+    if not equals:
+        raise UsageError(f"{argument}: parameters of template.yaml are given as Name=Value")
+    return name, value
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""The template's stream, queues and bucket: what they are called here, and made in the local AWS."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from local.account import ACCOUNT, REGION
+from local.template import Physical, Template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_kinesis import KinesisClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
+STACK = "lineage-adapter"
+STREAM = "openlineage"
+
+PSEUDO_PARAMETERS = {
+    "AWS::AccountId": ACCOUNT,
+    "AWS::Partition": "aws",
+    "AWS::Region": REGION,
+    "AWS::StackId": f"arn:aws:cloudformation:{REGION}:{ACCOUNT}:stack/{STACK}/00000000-0000-0000-0000-000000000000",
+    "AWS::StackName": STACK,
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+_STREAM, _QUEUE, _BUCKET = "AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::S3::Bucket"
+
+# What a queue here has of its properties; the others are about who may use it.
+_QUEUE_ATTRIBUTES: tuple[QueueAttributeNameType, ...] = (
+    "DelaySeconds",
+    "MaximumMessageSize",
+    "MessageRetentionPeriod",
+    "ReceiveMessageWaitTimeSeconds",
+    "VisibilityTimeout",
+)
+
+
+def named(template: Template, endpoint: str) -> Template:
+    """Give `template` the physical ids its resources have at `endpoint`, the URL of the local AWS."""
+    physical = {logical_id: Physical(f"{STACK}-{logical_id}") for logical_id in template.logical_ids()}
+    for logical_id in template.resources(_STREAM):
+        name = _name(template, _STREAM, logical_id, "Name", STREAM)
+        physical[logical_id] = Physical(name, {"Arn": f"arn:aws:kinesis:{REGION}:{ACCOUNT}:stream/{name}"})
+    for logical_id in template.resources(_QUEUE):
+        name = _name(template, _QUEUE, logical_id, "QueueName", f"{STACK}-{logical_id.lower()}")
+        arn = f"arn:aws:sqs:{REGION}:{ACCOUNT}:{name}"
+        physical[logical_id] = Physical(f"{endpoint}/{ACCOUNT}/{name}", {"Arn": arn, "QueueName": name})
+    for logical_id in template.resources(_BUCKET):
+        name = _name(template, _BUCKET, logical_id, "BucketName", f"{STACK}-{logical_id.lower()}")
+        physical[logical_id] = Physical(name, {"Arn": f"arn:aws:s3:::{name}"})
+    return replace(template, physical=physical)
+
+
+def create(template: Template, kinesis: KinesisClient, sqs: SQSClient, s3: S3Client) -> None:
+    """Make the streams, queues and buckets of a template that `named` gave."""
+    for logical_id, properties in _resolved(template, _STREAM).items():
+        _create_stream(kinesis, template.physical[logical_id].ref, properties)
+    queues = _resolved(template, _QUEUE)
+    for logical_id, properties in queues.items():
+        attributes = {name: str(properties[name]) for name in _QUEUE_ATTRIBUTES if name in properties}
+        sqs.create_queue(QueueName=template.physical[logical_id].attributes["QueueName"], Attributes=attributes)
+    for logical_id, properties in queues.items():
+        if policy := properties.get("RedrivePolicy"):
+            url = template.physical[logical_id].ref
+            sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})
+    for logical_id, properties in _resolved(template, _BUCKET).items():
+        _create_bucket(s3, template.physical[logical_id].ref, properties)
+
+
+def _name(template: Template, kind: str, logical_id: str, attribute: str, otherwise: str) -> str:
+    given = template.resources(kind)[logical_id].get(attribute, otherwise)
+    return str(template.resolve(given, f"{logical_id}.{attribute}"))
+
+
+def _resolved(template: Template, kind: str) -> dict[str, dict[str, Any]]:
+    return {name: template.resolve(properties, name) for name, properties in template.resources(kind).items()}
+
+
+def _create_stream(kinesis: KinesisClient, name: str, properties: Mapping[str, Any]) -> None:
+    if properties.get("StreamModeDetails", {}).get("StreamMode") == "ON_DEMAND":
+        kinesis.create_stream(StreamName=name, StreamModeDetails={"StreamMode": "ON_DEMAND"})
+    else:
+        kinesis.create_stream(StreamName=name, ShardCount=int(properties["ShardCount"]))
+
+
+def _create_bucket(s3: S3Client, name: str, properties: Mapping[str, Any]) -> None:
+    s3.create_bucket(Bucket=name)
+    if properties.get("VersioningConfiguration", {}).get("Status") == "Enabled":
+        s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
