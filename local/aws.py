@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.test import run_wsgi_app
 
-from local import datazone
+from local.datazone import wire
 from local.faults import DATAZONE, Faults
 from local.server import HOST, Request, Response, Server
 
@@ -29,7 +29,7 @@ _FAULTS_PATH = "/_faults"
 
 # moto finds out anew for each request which service is meant, at half the cost of answering it. For these the name in
 # the signature is all there is to find out.
-_PLAIN = frozenset({DATAZONE, "kinesis", "sqs"})
+_PLAIN = frozenset({"kinesis", "sqs"})
 
 # moto's streams and queues lose records when two requests change them at the same moment.
 _ONE_AT_A_TIME = frozenset({"kinesis", "sqs"})
@@ -42,7 +42,6 @@ class Aws:
 
     def __init__(self, port: int) -> None:
         """Listen on `port`, or any free one for 0. Raises PortTakenError. Nothing is answered before `server.start`."""
-        datazone.register()
         self._faults = Faults()
         self._moto = _Moto(create_backend_app)
         self._locks = {service: Lock() for service in _ONE_AT_A_TIME}
@@ -55,6 +54,8 @@ class Aws:
         return self._faults.around(service, request, lambda asked: self._serve(service, asked))
 
     def _serve(self, service: str, request: Request) -> Response:
+        if service == DATAZONE:
+            return _datazone(request)
         with self._turn(service, request):
             body, status, headers = run_wsgi_app(self._moto, _environ(service, request), buffered=True)
             return Response(int(status.split()[0]), list(headers), b"".join(body))
@@ -62,6 +63,12 @@ class Aws:
     def _turn(self, service: str, request: Request) -> AbstractContextManager[object]:
         free = service not in _ONE_AT_A_TIME or request.header("x-amz-target") == _RECEIVE
         return nullcontext() if free else self._locks[service]
+
+
+def _datazone(request: Request) -> Response:
+    headers = {name.lower(): value for name, value in request.headers}
+    status, about, body = wire.answer(request.method, request.path, request.query, headers, request.body)
+    return Response(status, list(about.items()), body)
 
 
 class _Moto(DomainDispatcherApplication):

@@ -10,9 +10,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_RUN_DIGITS = 8
+    from collections.abc import Callable, Mapping
 
 
 class Console:
@@ -33,6 +31,28 @@ class Console:
         """Write a line of a function's log, rendered, if it is for people."""
         if (text := rendered(function, line)) is not None:
             self.say(text)
+
+
+class Trouble:
+    """Says when a service begins to fail and when it is well again, and not each time it is asked."""
+
+    def __init__(self, say: Callable[[str], None], service: str) -> None:
+        """Say it of `service`."""
+        self._say = say
+        self._service = service
+        self._lasting = False
+
+    def seen(self, error: Exception) -> None:
+        """Note a failure."""
+        if not self._lasting:
+            self._say(f"  {self._service} fails: {error}")
+        self._lasting = True
+
+    def over(self) -> None:
+        """Note that all is well."""
+        if self._lasting:
+            self._say(f"  {self._service} answers again")
+        self._lasting = False
 
 
 def rendered(function: str, line: str) -> str | None:
@@ -62,7 +82,7 @@ def _reason(entry: Mapping[str, Any]) -> str:
 
 def _identity(entry: Mapping[str, Any]) -> str:
     job = f"{entry['job_namespace']}/{entry.get('job_name')}" if entry.get("job_namespace") else "no known job"
-    run = f" run {entry['run_id'][:_RUN_DIGITS]}…" if entry.get("run_id") else ""
+    run = f" run {entry['run_id']}" if entry.get("run_id") else ""
     return f"{entry.get('event_type') or 'event'} of {job}{run},"
 
 

@@ -14,7 +14,7 @@ import time
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
-from local.datazone.responses import FAILS_HEADER
+from local.datazone.wire import FAILS_HEADER
 from local.server import HangUp, Request, Response, json_response
 
 if TYPE_CHECKING:

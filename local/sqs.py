@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import DeleteMessageBatchRequestEntryTypeDef, MessageTypeDef
 
+    from local.console import Trouble
     from local.template import EventSource
 
 # Between two looks at an empty queue.
@@ -47,12 +48,20 @@ class QueueMapping:
 class QueuePoller:
     """One event source mapping of a queue."""
 
-    def __init__(self, mapping: QueueMapping, url: str, sqs: SQSClient, invoke: Callable[[object], object]) -> None:
-        """Receive from the queue at `url` and give batches to `invoke`."""
+    def __init__(
+        self,
+        mapping: QueueMapping,
+        url: str,
+        sqs: SQSClient,
+        invoke: Callable[[object], object],
+        trouble: Trouble,
+    ) -> None:
+        """Receive from the queue at `url`, give batches to `invoke`, and tell `trouble` how SQS does."""
         self._mapping = mapping
         self._url = url
         self._sqs = sqs
         self._invoke = invoke
+        self._trouble = trouble
         self._stopping = Event()
 
     def start(self) -> None:
@@ -83,15 +92,18 @@ class QueuePoller:
 
     def _receive(self, at_most: int) -> list[MessageTypeDef]:
         try:
-            return self._sqs.receive_message(
+            answer = self._sqs.receive_message(
                 QueueUrl=self._url,
                 MaxNumberOfMessages=min(_RECEIVE, at_most),
                 MessageSystemAttributeNames=["All"],
                 WaitTimeSeconds=0,
-            ).get("Messages", [])
-        except (BotoCoreError, ClientError):
+            )
+        except (BotoCoreError, ClientError) as error:
+            self._trouble.seen(error)
             self._stopping.wait(_TROUBLE_SECONDS)
             return []
+        self._trouble.over()
+        return answer.get("Messages", [])
 
     def _invoked(self, batch: Sequence[MessageTypeDef]) -> object:
         """Give what the function returned; where it failed, a response that reports everything."""
@@ -113,7 +125,8 @@ class QueuePoller:
     def _deleted(self, entries: Sequence[DeleteMessageBatchRequestEntryTypeDef]) -> bool:
         try:
             self._sqs.delete_message_batch(QueueUrl=self._url, Entries=entries)
-        except (BotoCoreError, ClientError):
+        except (BotoCoreError, ClientError) as error:
+            self._trouble.seen(error)
             return False
         return True
 

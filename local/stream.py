@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from functools import partial
 from hashlib import md5
 from queue import Empty, Full, Queue
 from threading import Event, Thread
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_kinesis import KinesisClient
 
+    from local.console import Trouble
     from local.mapping import StreamMapping
     from local.redelivery import Destination
 
@@ -44,12 +46,14 @@ class StreamPoller:
         kinesis: KinesisClient,
         invoke: Callable[[object], object],
         destination: Destination,
+        trouble: Trouble,
     ) -> None:
-        """Read with `kinesis` and give batches to `invoke`."""
+        """Read with `kinesis`, give batches to `invoke`, and tell `trouble` how Kinesis does."""
         self._mapping = mapping
         self._kinesis = kinesis
         self._invoke = invoke
         self._destination = destination
+        self._trouble = trouble
         self._stopping = Event()
 
     def start(self) -> None:
@@ -75,10 +79,12 @@ class StreamPoller:
             try:
                 iterator = iterator or self._iterator(shard_id, last)
                 answer = self._kinesis.get_records(ShardIterator=iterator, Limit=1000)
-            except (BotoCoreError, ClientError):
+            except (BotoCoreError, ClientError) as error:
                 iterator = None
+                self._trouble.seen(error)
                 self._stopping.wait(_TROUBLE_SECONDS)
                 continue
+            self._trouble.over()
             for got in answer["Records"]:
                 arrived = got["ApproximateArrivalTimestamp"].timestamp()
                 record = Record(got["SequenceNumber"], got["PartitionKey"], got["Data"], arrived)
@@ -89,19 +95,16 @@ class StreamPoller:
                 self._stopping.wait(_IDLE_SECONDS)
 
     def _iterator(self, shard_id: str, last: str | None) -> str:
-        stream = self._mapping.stream_arn
-        answer = (
-            self._kinesis.get_shard_iterator(
-                StreamARN=stream,
-                ShardId=shard_id,
-                ShardIteratorType="AFTER_SEQUENCE_NUMBER",
-                StartingSequenceNumber=last,
-            )
-            if last
-            else self._kinesis.get_shard_iterator(
-                StreamARN=stream, ShardId=shard_id, ShardIteratorType=self._mapping.starting_position
-            )
+        # By name: moto's iterators for an ARN lead nowhere.
+        get = partial(
+            self._kinesis.get_shard_iterator,
+            StreamName=self._mapping.stream_arn.rpartition("/")[2],
+            ShardId=shard_id,
         )
+        if last:
+            answer = get(ShardIteratorType="AFTER_SEQUENCE_NUMBER", StartingSequenceNumber=last)
+        else:
+            answer = get(ShardIteratorType=self._mapping.starting_position)
         return answer["ShardIterator"]
 
 

@@ -13,6 +13,7 @@ from botocore.config import Config
 from local import gateway, mapping, resources, sqs, template
 from local.account import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
 from local.aws import Aws
+from local.console import Console, Trouble
 from local.datazone.models import LOCAL_DOMAIN
 from local.destination import Bucket, Loud
 from local.runtime import Program, Runtime
@@ -23,7 +24,7 @@ from local.stream import StreamPoller
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local.console import Console
+    from local.mapping import StreamMapping
     from local.template import EventSource, Function
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
@@ -135,15 +136,20 @@ class System:
         match source.type:
             case "Kinesis":
                 settings = mapping.mapping(source)
-                kept = settings.destination and Bucket(
-                    self._client("s3"), settings.destination, settings.stream_arn, function.name
-                )
-                return StreamPoller(settings, self._client("kinesis"), invoke, Loud(self._console.say, kept or None))
+                lost = Loud(self._console.say, self._bucket(settings, function))
+                trouble = Trouble(self._console.say, "Kinesis")
+                return StreamPoller(settings, self._client("kinesis"), invoke, lost, trouble)
             case "SQS":
                 queue = sqs.mapping(source)
-                return QueuePoller(queue, self._queue_url(queue.queue_arn), self._client("sqs"), invoke)
+                trouble = Trouble(self._console.say, "SQS")
+                return QueuePoller(queue, self._queue_url(queue.queue_arn), self._client("sqs"), invoke, trouble)
             case _:
                 return None
+
+    def _bucket(self, settings: StreamMapping, function: Function) -> Bucket | None:
+        if settings.destination is None:
+            return None
+        return Bucket(self._client("s3"), settings.destination, settings.stream_arn, function.name)
 
     def _queue_url(self, arn: str) -> str:
         return next(one.ref for one in self._template.physical.values() if one.attributes.get("Arn") == arn)

@@ -19,7 +19,6 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from moto.core.base_backend import BackendDict, BaseBackend
-from moto.core.exceptions import ServiceException
 
 from local.datazone.judge import NotARunEventError, Summary, judge
 
@@ -40,22 +39,39 @@ _REQUESTED = timedelta(seconds=0.3)
 _PROCESSING = timedelta(seconds=0.6)
 
 
-class ValidationException(ServiceException):
+class DataZoneError(Exception):
+    """What DataZone answers instead of doing its work: `code` on the wire, with `status`."""
+
+    code = ""
+    status = 0
+
+
+class ValidationError(DataZoneError):
     """The request breaks a rule; the same request will break it again."""
 
     code = "ValidationException"
+    status = 400
 
 
-class ResourceNotFoundException(ServiceException):
+class AccessDeniedError(DataZoneError):
+    """The request is not signed."""
+
+    code = "AccessDeniedException"
+    status = 403
+
+
+class NotFoundError(DataZoneError):
     """No such domain, or no such event in it."""
 
     code = "ResourceNotFoundException"
+    status = 404
 
 
-class ConflictException(ServiceException):
+class ConflictError(DataZoneError):
     """The token belongs to another event."""
 
     code = "ConflictException"
+    status = 409
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +126,9 @@ class Domain:
     def post(self, raw: bytes, token: str, created_by: str, *, fails: bool = False) -> LineageEvent:
         """Keep a valid event under `token`; the same bytes under the same token are the event that is there already."""
         if len(raw) > MAX_EVENT_BYTES:
-            raise ValidationException(f"the event is larger than {MAX_EVENT_BYTES} bytes")
+            raise ValidationError(f"the event is larger than {MAX_EVENT_BYTES} bytes")
         if not _TOKEN.fullmatch(token):
-            raise ValidationException("clientToken must be 1 to 128 printable ASCII characters without spaces")
+            raise ValidationError("clientToken must be 1 to 128 printable ASCII characters without spaces")
         digest = sha256(raw).digest()
         if known := self._posted(token, digest):
             return known
@@ -124,7 +140,7 @@ class Domain:
     def _posted(self, token: str, digest: bytes) -> LineageEvent | None:
         known = self._by_token.get(token)
         if known and known[0] != digest:
-            raise ConflictException("this clientToken was used for another event")
+            raise ConflictError("this clientToken was used for another event")
         return known[1] if known else None
 
     def _keep(
@@ -143,19 +159,19 @@ class Domain:
     def get(self, identifier: str) -> LineageEvent:
         """Give the event with that id."""
         if not _IDENTIFIER.fullmatch(identifier):
-            raise ValidationException("identifier must be 14 lower-case letters and digits")
+            raise ValidationError("identifier must be 14 lower-case letters and digits")
         if identifier not in self._events:
-            raise ResourceNotFoundException("there is no such lineage event")
+            raise NotFoundError("there is no such lineage event")
         return self._events[identifier]
 
     def list(self, wanted: Filter, limit: int, next_token: str | None) -> tuple[Sequence[LineageEvent], str | None]:
         """Give up to `limit` events that `wanted` lets through, and the token for those after them if there are any."""
         if not 1 <= limit <= MAX_RESULTS:
-            raise ValidationException(f"maxResults must be 1 to {MAX_RESULTS}")
+            raise ValidationError(f"maxResults must be 1 to {MAX_RESULTS}")
         if wanted.status not in (None, *_STATUSES):
-            raise ValidationException("processingStatus is none of DataZone's")
+            raise ValidationError("processingStatus is none of DataZone's")
         if next_token is not None and next_token not in self._events:
-            raise ValidationException("nextToken is none that was given out")
+            raise ValidationError("nextToken is none that was given out")
         with self._lock:
             found = list(islice(self._matching(wanted, next_token), limit + 1))
         return found[:limit], found[limit - 1].id if len(found) > limit else None
@@ -181,9 +197,9 @@ class DataZoneBackend(BaseBackend):
     def domain(self, domain_id: str) -> Domain:
         """Give the domain with that id."""
         if not _DOMAIN.fullmatch(domain_id):
-            raise ValidationException("domainIdentifier must match dzd[-_][a-zA-Z0-9_-]{1,36}")
+            raise ValidationError("domainIdentifier must match dzd[-_][a-zA-Z0-9_-]{1,36}")
         if domain_id not in self._domains:
-            raise ResourceNotFoundException("there is no such domain")
+            raise NotFoundError("there is no such domain")
         return self._domains[domain_id]
 
 
@@ -191,7 +207,7 @@ def _judged(raw: bytes) -> Summary:
     try:
         return judge(raw)
     except NotARunEventError as error:
-        raise ValidationException(str(error)) from error
+        raise ValidationError(str(error)) from error
 
 
 def _place(event: LineageEvent) -> tuple[datetime, int]:
