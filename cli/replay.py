@@ -50,6 +50,13 @@ class Options:
     as_json: bool
 
 
+def _state(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
+    if value and sources.is_read(value):
+        # In a folder that is replayed it would be read while it grows, for ever.
+        raise click.BadParameter("a file of that name is read as events; call it something like replay.state.")
+    return value
+
+
 @click.command(epilog="Exit status: 0 all delivered or deferred, 1 some not, 2 wrong usage, 130 interrupted.")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @url_option
@@ -72,6 +79,7 @@ class Options:
 @click.option(
     "--state",
     type=click.Path(dir_okay=False, path_type=Path),
+    callback=_state,
     help="Where to remember what is finished; by default among the user's application data.",
 )
 @click.option("--dry-run", is_flag=True, help="List what would be sent, and send nothing.")
@@ -96,7 +104,7 @@ def _state_path(options: Options) -> Path:
     """Give each command its own file: the same paths to the same endpoint."""
     places = [path if path == sources.STDIN else str(Path(path).resolve()) for path in options.paths]
     key = sha256("\n".join([options.url, *places]).encode("utf-8", "surrogateescape")).hexdigest()
-    return Path(click.get_app_dir("lineage-adapter")) / "replay" / f"{key[:16]}.ndjson"
+    return Path(click.get_app_dir("lineage-adapter")) / "replay" / f"{key[:16]}.state"
 
 
 def _listed(options: Options, state: State) -> int:

@@ -43,6 +43,11 @@ class Item:
     raw: bytes
 
 
+def is_read(path: Path) -> bool:
+    """Whether a file of this name holds events."""
+    return _ending(path) in _WHOLE + _LINES
+
+
 def read(paths: Iterable[str]) -> Iterator[Item]:
     """Yield the events of `paths` in their order, never holding more than one; raise SourceError."""
     for path in paths:
@@ -74,7 +79,7 @@ def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise SourceError(f"{path}: no such file or folder")
     if not path.is_dir():
-        if _ending(path) not in _WHOLE + _LINES:
+        if not is_read(path):
             raise SourceError(
                 f"{path}: its name has to end in .json (one event), .ndjson or .jsonl (one event a line), with or "
                 "without .gz; lines of any other file can be piped in, with - for its path"
@@ -99,7 +104,7 @@ def _walk(folder: Path) -> Iterator[tuple[Path, bool]]:
                 yield path, False
             else:
                 yield from _walk(path)
-        elif _ending(path) in _WHOLE + _LINES:
+        elif is_read(path):
             yield path, not (hidden or path.name == "index.json" or path.name.endswith(".reason.json"))
 
 

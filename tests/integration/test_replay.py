@@ -269,6 +269,26 @@ def test_when_nobody_takes_anything_the_replay_stops_and_the_same_command_goes_o
     assert not _states(home)
 
 
+def test_one_failed_event_is_what_the_same_command_sends_again(door: Door, tmp_path: Path) -> None:
+    raw = _events(tmp_path, 4)
+    door.script = [_judged(raw[0]), NOT_FOUND]
+    first = _run(tmp_path, "--url", door.url)
+    assert (first.exit_code, "what is left: lineage-adapter replay" in first.stderr) == (1, True)
+    door.bodies.clear()
+    assert _run(tmp_path, "--url", door.url).exit_code == 0
+    assert door.bodies == [raw[1]]
+
+
+def test_what_one_adapter_has_another_has_not(door: Door, tmp_path: Path) -> None:
+    """A replay that stopped at one endpoint begins at the next."""
+    raw = _events(tmp_path, 3)
+    door.script = [_judged(raw[0]), NOT_FOUND]
+    _run(tmp_path, "--url", door.url)
+    door.bodies.clear()
+    _run(tmp_path, "--url", f"{door.url}/lineage")
+    assert door.bodies == raw
+
+
 def test_a_file_that_goes_away_on_the_way_stops_the_replay_with_its_account(door: Door, tmp_path: Path) -> None:
     events = tmp_path / "events"
     events.mkdir()
@@ -325,6 +345,17 @@ def test_after_ctrl_c_the_command_it_prints_goes_on(door: Door, tmp_path: Path, 
     assert Counter(door.bodies).keys() == set(raw)
     assert len(door.bodies) <= len(raw) + 1
     assert not _states(home)
+
+
+def test_ctrl_c_does_not_wait_for_a_better_moment(door: Door, tmp_path: Path) -> None:
+    _events(tmp_path, 3)
+    door.script = [answers.problem(503, "unavailable", "Not now", "", {"Retry-After": "50"})]
+    with _started("replay", tmp_path, "--url", door.url) as process:
+        assert process.stderr
+        assert process.stderr.readline().endswith("again in 50 s\n")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) == 130
+    assert len(door.bodies) == 1
 
 
 def test_after_a_kill_the_same_command_goes_on_from_its_state(door: Door, tmp_path: Path) -> None:

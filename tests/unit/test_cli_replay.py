@@ -81,6 +81,14 @@ def test_a_missing_file_is_a_wrong_usage() -> None:
     assert (result.exit_code, result.stderr) == (2, "Error: missing.json: no such file or folder\n")
 
 
+@pytest.mark.parametrize("name", ["state.ndjson", "state.json", "state.jsonl.gz"])
+def test_a_state_that_would_be_read_as_events_is_a_wrong_usage(tmp_path: Path, name: str) -> None:
+    """It would be sent while it grows."""
+    result = _run(SPARK, "--url", "http://adapter.example", "--state", str(tmp_path / name))
+    assert result.exit_code == 2
+    assert "replay.state" in result.stderr
+
+
 def test_a_dry_run_lists_what_would_be_sent_and_leaves_no_trace(tmp_path: Path) -> None:
     result = _run(SPARK, "--url", "http://adapter.example", "--dry-run")
     sizes = {path: path.stat().st_size for path in sorted((EVENTS / "spark").iterdir())}
