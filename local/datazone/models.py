@@ -2,7 +2,7 @@
 
 Rules: botocore's service model of DataZone (limits, patterns, shapes) and the API reference of PostLineageEvent,
 GetLineageEvent and ListLineageEvents. Unknown outside of AWS and decided here: a token is kept for as long as the
-process lives; the same token with other bytes is a ConflictException; lists are by eventTime.
+process lives; the same token with other bytes is a ConflictException; lists are by createdAt.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import random
 import re
 import string
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from itertools import count, islice
+from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -76,9 +76,9 @@ class ConflictError(DataZoneError):
 
 @dataclass(frozen=True, slots=True)
 class LineageEvent:
-    """An accepted event. `number` is unique in its domain and grows; `fails` says how its processing will end."""
+    """An accepted event. `place` is where it stands in its domain's list; `fails` says how its processing will end."""
 
-    number: int
+    place: int
     id: str
     domain_id: str
     raw: bytes
@@ -118,7 +118,6 @@ class Domain:
         """Begin with none."""
         self._id = domain_id
         self._lock = Lock()
-        self._numbers = count(1)
         self._events: dict[str, LineageEvent] = {}
         self._by_token: dict[str, tuple[bytes, LineageEvent]] = {}
         self._in_order: list[LineageEvent] = []
@@ -149,11 +148,11 @@ class Domain:
         token, digest = under
         identifier = "".join(random.choices(string.ascii_lowercase + string.digits, k=14))  # noqa: S311 - an id, not a secret
         event = LineageEvent(
-            next(self._numbers), identifier, self._id, raw, summary, datetime.now(UTC), created_by, fails
+            len(self._in_order), identifier, self._id, raw, summary, datetime.now(UTC), created_by, fails
         )
         self._events[event.id] = event
         self._by_token[token] = (digest, event)
-        insort(self._in_order, event, key=_place)
+        self._in_order.append(event)
         return event
 
     def get(self, identifier: str) -> LineageEvent:
@@ -177,10 +176,10 @@ class Domain:
         return found[:limit], found[limit - 1].id if len(found) > limit else None
 
     def _matching(self, wanted: Filter, last_id: str | None) -> Iterator[LineageEvent]:
-        low = bisect_right(self._in_order, wanted.after, key=_time) if wanted.after else 0
-        high = bisect_left(self._in_order, wanted.before, key=_time) if wanted.before else len(self._in_order)
+        low = bisect_right(self._in_order, wanted.after, key=_accepted) if wanted.after else 0
+        high = bisect_left(self._in_order, wanted.before, key=_accepted) if wanted.before else len(self._in_order)
         if last_id:
-            last = bisect_left(self._in_order, _place(self._events[last_id]), key=_place)
+            last = self._events[last_id].place
             low, high = (low, min(high, last)) if wanted.descending else (max(low, last + 1), high)
         places = reversed(range(low, high)) if wanted.descending else range(low, high)
         return (event for event in map(self._in_order.__getitem__, places) if wanted.status in (None, event.status))
@@ -210,12 +209,8 @@ def _judged(raw: bytes) -> Summary:
         raise ValidationError(str(error)) from error
 
 
-def _place(event: LineageEvent) -> tuple[datetime, int]:
-    return event.time, event.number
-
-
-def _time(event: LineageEvent) -> datetime:
-    return event.time
+def _accepted(event: LineageEvent) -> datetime:
+    return event.created_at
 
 
 datazone_backends = BackendDict(DataZoneBackend, "datazone")
