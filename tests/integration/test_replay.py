@@ -17,6 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 import pytest
 from click.testing import CliRunner, Result
@@ -26,10 +27,12 @@ from adapter.doors import answers
 from adapter.model import Cause, Deferred, Delivered, RunEvent
 from cli.main import group
 from tests.fakes import run_event
-from tests.sample import EVENTS, index
+from tests.sample import EVENTS, index, valid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from tests.integration.running import Running
 
 COMMAND = Path(sys.executable).parent / "lineage-adapter"
 NOT_FOUND = {"statusCode": 404, "headers": {}, "body": "nothing here"}
@@ -156,6 +159,22 @@ def test_every_sample_arrives_as_it_is_and_gets_its_verdict(door: Door, home: Pa
     }
     assert (result.exit_code, summary["stopped"], summary["resume"]) == (1, None, None)
     assert not _states(home)
+
+
+def test_through_the_adapter_every_sample_ends_where_its_index_says(system: Running, tmp_path: Path) -> None:
+    """Valid ones, each with a run of its own, are in DataZone byte for byte; the others are refused as listed."""
+    fresh = []
+    for number, path in enumerate(valid()):
+        raw = path.read_bytes()
+        fresh.append(raw.replace(json.loads(raw)["run"]["runId"].encode(), str(uuid4()).encode()))
+        (tmp_path / f"{number}.json").write_bytes(fresh[-1])
+    summary = json.loads(_run(tmp_path, EVENTS / "invalid", "--url", system.url, "--json").stdout)
+    expected = {str(EVENTS / name): one for name, one in index().items() if one.status != 200}
+    assert {one["name"]: (one["status"], one["code"], one["path"]) for one in summary["troubles"]} == {
+        name: (one.status, one.code, one.path) for name, one in expected.items()
+    }
+    assert summary["counts"]["delivered"] == len(fresh)
+    assert set(fresh) <= set(system.delivered().values())
 
 
 def test_a_person_reads_what_became_of_what(door: Door) -> None:
