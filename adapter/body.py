@@ -14,6 +14,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WINDOW = zlib.MAX_WBITS | 16  # zlib's way to ask for the gzip format (RFC 1952)
 # Writers in blocks (bgzip) make a member of every 64 KB; each further one costs a copy of what follows it.
 _MAX_MEMBERS = 128
+# Unpacked at a time: a bomb is noticed with little more in memory than what it may have.
+_PIECE = 256 * 1024
 _PLAIN = frozenset({"", "identity"})
 _GZIP = frozenset({"gzip", "x-gzip"})  # aliases: RFC 9110 section 8.4.1.3
 
@@ -45,11 +47,14 @@ def _gunzip(data: bytes) -> bytes | Rejected:
     plain = bytearray()
     for _ in range(_MAX_MEMBERS):  # members may follow each other (RFC 1952 section 2.2)
         member = zlib.decompressobj(_GZIP_WINDOW)
-        plain += member.decompress(data, MAX_BODY_BYTES + 1 - len(plain))
-        if len(plain) > MAX_BODY_BYTES:
-            return Rejected(Code.TOO_LARGE, f"more than {MAX_BODY_BYTES} bytes once decompressed")
-        if not member.eof:
-            return Rejected(Code.UNSUPPORTED_ENCODING, "gzip that ends too early")
+        while not member.eof:
+            piece = member.decompress(data, _PIECE)
+            if not piece and not member.eof:
+                return Rejected(Code.UNSUPPORTED_ENCODING, "gzip that ends too early")
+            plain += piece
+            if len(plain) > MAX_BODY_BYTES:
+                return Rejected(Code.TOO_LARGE, f"more than {MAX_BODY_BYTES} bytes once decompressed")
+            data = member.unconsumed_tail
         data = member.unused_data
         if not data:
             return bytes(plain)

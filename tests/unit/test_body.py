@@ -69,7 +69,7 @@ def test_many_small_members_are_bounded_too() -> None:
     assert _code(gzip.compress(b" " * (MAX_BODY_BYTES // 2)) * 3) is Code.TOO_LARGE
 
 
-def test_a_bomb_costs_a_few_megabytes() -> None:
+def test_a_bomb_costs_what_a_body_may_have_and_little_more() -> None:
     """10 GB of zeros squeeze into 10 MB; only what the bound allows is ever unpacked."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, zlib.MAX_WBITS | 16)
     block = bytes(1024 * 1024)
@@ -78,7 +78,7 @@ def test_a_bomb_costs_a_few_megabytes() -> None:
     assert _code(bomb) is Code.TOO_LARGE
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert peak < 4 * MAX_BODY_BYTES
+    assert peak < MAX_BODY_BYTES + 2 * 1024 * 1024
 
 
 @given(st.binary().map(b"\x1f\x8b\x08".__add__))
