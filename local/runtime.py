@@ -12,6 +12,7 @@ import sys
 import time
 import uuid
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import Pipe
 from pathlib import Path
@@ -173,6 +174,9 @@ class _Sandbox:
             self._connection.send_bytes(request.encode())
             answer = self._connection.recv_bytes() if self._connection.poll(self._program.timeout) else None
         except (EOFError, OSError) as error:
+            # It has closed its end, and is about to say with which code it ends.
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(1)
             self.kill()
             raise FunctionError(f"Runtime exited with code {self._process.returncode}") from error
         if answer is None:

@@ -10,6 +10,7 @@ import json
 import sys
 import traceback
 from dataclasses import dataclass
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, cast
@@ -100,7 +101,9 @@ class Server:
             if error.errno in {errno.EADDRINUSE, errno.EACCES}:
                 raise PortTakenError(port, str(error.strerror)) from error
             raise
-        self._thread = Thread(target=self._server.serve_forever, name=f"port {self.port}", daemon=True)
+        # How often it looks whether to stop, in seconds.
+        serve = partial(self._server.serve_forever, poll_interval=0.05)
+        self._thread = Thread(target=serve, name=f"port {self.port}", daemon=True)
 
     @property
     def port(self) -> int:
