@@ -31,6 +31,10 @@ test: setup  ## run all tests; at least 95 % of adapter/, branches included, mus
 mutants: setup  ## break each rule of the judging code and see a test notice (three minutes)
 	$(PYTHON) -m tools.mutate
 
+.PHONY: chaos
+chaos: setup  ## lose nothing on the worst of days (N=30000 events, SEED=…, at most SECONDS=1200)
+	@$(PYTHON) -m tests.chaos
+
 .PHONY: lint
 lint: setup  ## check style and format
 	.venv/bin/ruff check .

@@ -2,7 +2,8 @@
 
     python -m local [Parameter=Value …]
 
-PORT and AWS_PORT say where to listen; the parameters are template.yaml's.
+PORT and AWS_PORT say where to listen; the parameters are template.yaml's. QUEUE_SPEED=100 has the backlog's delays
+pass a hundred times as fast.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import signal
 import sys
 import threading
 
+from local import queues
 from local.console import Console
 from local.datazone.models import LOCAL_DOMAIN
 from local.gateway import GatewayError
@@ -70,6 +72,8 @@ def main(arguments: list[str]) -> int:
 def _system(arguments: list[str], console: Console) -> System:
     ports = Ports(_port("PORT", DEFAULT_PORT), _port("AWS_PORT", DEFAULT_AWS_PORT))
     parameters = dict(_parameter(argument) for argument in arguments)
+    queues.lighten()
+    queues.hurry(_speed())
     try:
         return System(ports, parameters, console)
     except PortTakenError as error:
@@ -81,6 +85,13 @@ def _port(variable: str, default: int) -> int:
     given = os.environ.get(variable, str(default))
     if not (given.isascii() and given.isdigit() and int(given) <= _LAST_PORT):
         raise UsageError(f"{variable} must be a port, 0 to {_LAST_PORT} (0 for any free one)")
+    return int(given)
+
+
+def _speed() -> int:
+    given = os.environ.get("QUEUE_SPEED", "1")
+    if not (given.isascii() and given.isdigit() and int(given) > 0):
+        raise UsageError("QUEUE_SPEED must be a whole number, 1 for the speed of the real queue")
     return int(given)
 
 

@@ -145,7 +145,7 @@ class Process:
 def processes() -> list[Process]:
     """Give all processes of this machine but those that have ended and only wait to be noticed."""
     listed = subprocess.run(
-        ["ps", "-axo", "pid=,ppid=,state=,args="],  # noqa: S607 - where a system has it
+        ["ps", "-axwwo", "pid=,ppid=,state=,args="],  # noqa: S607 - where a system has it
         capture_output=True,
         check=True,
         text=True,
