@@ -8,6 +8,7 @@ Source: AWS CloudFormation user guide, "Intrinsic function reference"; AWS SAM d
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -208,7 +209,17 @@ def _value(name: str, parameter: Mapping[str, Any], given: Mapping[str, str]) ->
         raise TemplateError(f"parameter {name} must match {pattern}")
     if allowed and _text(value) not in map(_text, allowed):
         raise TemplateError(f"parameter {name} must be one of {', '.join(map(_text, allowed))}")
+    if parameter["Type"] == "Number" and not _within(value, parameter):
+        raise TemplateError(f"parameter {name} must be a number in the template's bounds")
     return value
+
+
+def _within(value: object, parameter: Mapping[str, Any]) -> bool:
+    try:
+        number = float(_text(value))
+    except ValueError:
+        return False
+    return bool(parameter.get("MinValue", -math.inf) <= number <= parameter.get("MaxValue", math.inf))
 
 
 def _text(value: object) -> str:

@@ -30,8 +30,8 @@ ROOT = Path(__file__).parents[2]
 DOMAIN = "dzd_local"
 STREAM = "openlineage"
 READY = re.compile(r"^Ready: adapter on (\S+), AWS on (\S+)\. ", re.MULTILINE)
-START_SECONDS = 30
-STOP_SECONDS = 15
+START_SECONDS = 60
+STOP_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def run(terminal: Path, *parameters: str, **variables: str) -> subprocess.Popen[
         )
 
 
-def until[T](check: Callable[[], T], seconds: float = 20) -> T:
+def until[T](check: Callable[[], T], seconds: float = 60) -> T:
     """Ask `check` until it gives something true; fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (answer := check()):

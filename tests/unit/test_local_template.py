@@ -19,7 +19,7 @@ ENDPOINT = "http://127.0.0.1:4566"
 
 SMALL = """
 Parameters:
-  Size: { Type: Number, Default: 0 }
+  Size: { Type: Number, Default: 0, MinValue: 0, MaxValue: 9 }
   Level: { Type: String, Default: low, AllowedValues: [low, high] }
   Name: { Type: String, AllowedPattern: '[a-z]+' }
 Conditions:
@@ -116,6 +116,9 @@ def test_what_cannot_be_resolved_is_an_error_that_says_where(tmp_path: Path, nod
         ({"Nmae": "x"}, "has no parameter Nmae"),
         ({"Level": "middle"}, "Level must be one of low, high"),
         ({"Name": "A1"}, "Name must match"),
+        ({"Size": "10"}, "Size must be a number"),
+        ({"Size": "-1"}, "Size must be a number"),
+        ({"Size": "big"}, "Size must be a number"),
     ],
 )
 def test_parameters_are_held_to_the_template(tmp_path: Path, given: dict[str, str], complaint: str) -> None:
