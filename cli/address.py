@@ -30,7 +30,9 @@ def endpoint(url: str) -> str:
         raise ValueError("no host or port can be called so") from None
 
 
-def _url(_: click.Context, __: click.Parameter, value: str) -> str:
+def _url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
     try:
         return endpoint(value)
     except ValueError as error:
@@ -46,6 +48,7 @@ def _api_key(_: click.Context, __: click.Parameter, value: str | None) -> str | 
 url_option = click.option(
     "--url", required=True, callback=_url, help=f"The adapter; {EVENT_PATH} is added if it has no path."
 )
+stack_url_option = click.option("--url", callback=_url, help="The adapter; by default the stack's output Url.")
 api_key_option = click.option(
     "--api-key",
     envvar="LINEAGE_ADAPTER_API_KEY",

@@ -6,8 +6,11 @@ import sys
 
 import click
 
+from cli.backlog import backlog
 from cli.lint import lint
-from cli.replay import INTERRUPTED, replay
+from cli.quarantine import quarantine
+from cli.replay import replay
+from cli.sending import INTERRUPTED
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,6 +21,8 @@ def group() -> None:
 
 group.add_command(replay)
 group.add_command(lint)
+group.add_command(quarantine)
+group.add_command(backlog)
 
 
 def main() -> None:

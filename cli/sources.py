@@ -17,12 +17,14 @@ import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from cli.verdict import Verdict
 
 STDIN = "-"
 _WHOLE = (".json", ".event")
@@ -35,12 +37,24 @@ class SourceError(click.ClickException):
     exit_code = 2
 
 
+class Place(Protocol):
+    """Where an event was read from, if it matters there what becomes of it."""
+
+    def settle(self, verdict: Verdict) -> None:
+        """Take note of the verdict on one event from here. Called from many threads; raises AwsError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One event as it lies there, judged by nobody. `name` is its file, with `:line` where a file holds many."""
+    """One event as it lies there. `name` is its file, with `:line` where a file holds many.
+
+    `verdict` is there where nothing can be sent. `place` remembers by itself what is finished.
+    """
 
     name: str
     raw: bytes
+    place: Place | None = None
+    verdict: Verdict | None = None
 
 
 def is_read(path: Path) -> bool:

@@ -18,12 +18,16 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of one event; `status` is HTTP's, `code` says why, `path` is a JSON Pointer to its first error."""
+    """The outcome of one event; `status` is HTTP's, `code` says why, `path` is a JSON Pointer to its first error.
+
+    `quarantine_key` is where the adapter keeps what it refused.
+    """
 
     outcome: Outcome
     status: int | None = None
     code: str | None = None
     path: str | None = None
+    quarantine_key: str | None = None
 
     @property
     def is_final(self) -> bool:
@@ -52,7 +56,8 @@ def read(status: int, body: bytes) -> Verdict | None:
     if status == 202 and (code or said.get("status") == "deferred"):  # noqa: PLR2004 - the same
         return Verdict(Outcome.DEFERRED, status, code)
     if status in _REFUSALS and code:
-        return Verdict(Outcome.REJECTED, status, code, _first_path(said.get("errors")))
+        key = _text(said.get("quarantineKey"))
+        return Verdict(Outcome.REJECTED, status, code, _first_path(said.get("errors")), key)
     if status == 413:  # noqa: PLR2004 - the gateway's own, for more than it lets through; it knows no codes
         return Verdict(Outcome.REJECTED, status, "too_large")
     if status in _NOT_NOW:
