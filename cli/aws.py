@@ -119,7 +119,7 @@ def explained(what: str) -> Iterator[None]:
             f"no AWS credentials: {error}; log in (aws sso login, aws configure) or set AWS_PROFILE"
         ) from None
     except BotoCoreError as error:
-        raise AwsError(f"{what}: {error}") from None
+        raise AwsError(f"{what}: {' '.join(str(error).split())}") from None
     except ValueError as error:
         raise AwsError(f"AWS cannot be asked: {error}; check --endpoint-url") from None
 

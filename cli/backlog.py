@@ -130,9 +130,10 @@ def redrive(context: click.Context, /, **given: object) -> None:
     """
     where = options.pick(Where, given)
     queues, client = where.queues(), aws.sqs(where.endpoint_url)
+    expected = count(client, queues, None).dead_letters
     mover = Mover(client, queues)
     try:
-        _watched(mover, count(client, queues, None).dead_letters)
+        _watched(mover, expected)
     except KeyboardInterrupt:
         exit_status, stopped = INTERRUPTED, "interrupted"
     except (aws.AwsError, CopyError) as error:
