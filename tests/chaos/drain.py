@@ -15,7 +15,9 @@ from tests.chaos.account import Found
 from tests.chaos.emitters import PATH, queues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
 
     from tests.chaos.stand import Stand
 
@@ -76,8 +78,7 @@ class Rest:
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
             kept = dict(zip(names, pool.map(lambda name: self._object(*name), names), strict=True))
         explained = self._names("quarantine/", ".reason.json")
-        dated = {(code, digest) for _, code, digest in (key.rsplit("/", 2) for key in self._keys("days/"))}
-        return Found(list(self._seen.values()), kept, explained, dated)
+        return Found(list(self._seen.values()), kept, explained, self._days())
 
     def _delivered(self) -> int:
         """Get what is new in DataZone; say how many events it has."""
@@ -98,22 +99,30 @@ class Rest:
     def _replayed(self) -> int:
         """Post what the backlog did not take again, and move it out of the way."""
         sheltered = [name for name in self._names("quarantine/", ".event") if name[0] == _SHELTER]
+        days = self._days() if sheltered else {}
         with ThreadPoolExecutor(_AT_A_TIME) as pool:
-            moved = sum(pool.map(self._replay, sheltered))
+            moved = sum(pool.map(lambda name: self._replay(name, days.get(name, [])), sheltered))
         self.moved["quarantined events replayed"] += moved
         return moved
 
-    def _replay(self, name: tuple[str, str]) -> bool:
+    def _replay(self, name: tuple[str, str], days: Sequence[str]) -> bool:
         connection = HTTPConnection(self._netloc, timeout=30)
         connection.request("POST", PATH, self._object(*name), {"Content-Type": "application/json"})
         status = connection.getresponse().status
         connection.close()
         if status >= 500:
             return False
-        days = [key for key in self._keys("days/") if key.endswith("/".join(name))]
-        for key in [*_names_of(name), *days]:
-            self._s3.delete_object(Bucket=self._bucket, Key=key)
+        objects: list[ObjectIdentifierTypeDef] = [{"Key": key} for key in (*_keys_of(name), *days)]
+        self._s3.delete_objects(Bucket=self._bucket, Delete={"Objects": objects})
         return True
+
+    def _days(self) -> dict[tuple[str, str], list[str]]:
+        """Give the keys below days/ by what they are of."""
+        days: dict[tuple[str, str], list[str]] = {}
+        for key in self._keys("days/"):
+            _, code, digest = key.rsplit("/", 2)
+            days.setdefault((code, digest), []).append(key)
+        return days
 
     def _names(self, prefix: str, suffix: str) -> list[tuple[str, str]]:
         keys: Iterable[str] = (key for key in self._keys(prefix) if key.endswith(suffix))
@@ -124,12 +133,12 @@ class Rest:
         return (one["Key"] for page in pages for one in page.get("Contents", []))
 
     def _object(self, code: str, digest: str) -> bytes:
-        raw: bytes = self._s3.get_object(Bucket=self._bucket, Key=_names_of((code, digest))[0])["Body"].read()
+        raw: bytes = self._s3.get_object(Bucket=self._bucket, Key=_keys_of((code, digest))[0])["Body"].read()
         if sha256(raw).hexdigest() != digest:
             raise AssertionError(f"an object in quarantine holds other bytes than its name says: {code}/{digest}")
         return raw
 
 
-def _names_of(name: tuple[str, str]) -> tuple[str, str]:
+def _keys_of(name: tuple[str, str]) -> tuple[str, str]:
     key = f"quarantine/{'/'.join(name)}"
     return f"{key}.event", f"{key}.reason.json"

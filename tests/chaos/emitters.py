@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import gzip
 import json
-import threading
 import time
+from collections import deque
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -69,7 +69,7 @@ class Emitters:
         self._queue = queues(self._sqs)[0]
         self._tally = tally
         self._deadline = deadline
-        self._mine = threading.local()
+        self._idle: deque[HTTPConnection] = deque()
 
     def ship(self, shipment: Shipment) -> None:
         """Bring all of `shipment` to where somebody answers for it, or give up. Raises OutOfTimeError."""
@@ -149,23 +149,30 @@ class Emitters:
 
     def _posted(self, path: str, headers: dict[str, str], body: bytes) -> Answer | None:
         began = time.monotonic()
+        connection = self._connection()
         try:
-            connection = self._connection()
             connection.request("POST", path, body, {"Content-Type": "application/json"} | headers)
             got = connection.getresponse()
             told = got.read()
         except (OSError, HTTPException):
-            self._mine.connection = None
+            connection.close()
             self._tally.answer("none", time.monotonic() - began)
             return None
+        self._idle.append(connection)
         self._tally.answer(str(got.status), time.monotonic() - began)
         return got.status, {name.lower(): value for name, value in got.getheaders()}, json.loads(told)
 
     def _connection(self) -> HTTPConnection:
-        connection = getattr(self._mine, "connection", None)
-        if connection is None:
-            connection = self._mine.connection = HTTPConnection(self._netloc, timeout=_TIMEOUT)
-        return connection
+        """Give one that nobody uses; each is kept alive, as clients do."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return HTTPConnection(self._netloc, timeout=_TIMEOUT)
+
+    def close(self) -> None:
+        """Close all connections that are idle."""
+        while self._idle:
+            self._idle.pop().close()
 
     # ---- Stream and queue -------------------------------------------------------------------------------------------
 

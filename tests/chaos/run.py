@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from random import Random
 from threading import Event, Thread
@@ -61,14 +61,15 @@ class Chaos:
     def run(self) -> Result:
         """Do it all."""
         with self._stand as stand:
-            in_time = self._storm(Emitters(stand.running.url, stand.client, self._tally, self._deadline))
+            with closing(Emitters(stand.running.url, stand.client, self._tally, self._deadline)) as emitters:
+                in_time = self._storm(emitters)
             stand.break_()
             rest = Rest(stand)
             expected = len(self._tally.sent) - len(self._tally.absent)
             in_time = rest.settle(expected, self._deadline, self._say) and in_time
             account = draw_up(self._tally.sent, self._tally.absent, rest.found())
-        wrong = [*account.differences, *self._breaches(), *([] if in_time else ["not all at rest in time"])]
-        return Result(table(account, self._tally, stand, rest), wrong)
+            wrong = [*account.differences, *self._breaches(), *([] if in_time else ["not all at rest in time"])]
+            return Result(table(account, self._tally, stand, rest), wrong)
 
     def _storm(self, emitters: Emitters) -> bool:
         """Go through all phases; False when time ran out."""

@@ -46,6 +46,7 @@ class Stand:
     def __exit__(self, *_: object) -> None:
         """Stop everything."""
         self.running.stop()
+        self._folder.cleanup()
 
     @property
     def running(self) -> Running:
