@@ -35,6 +35,10 @@ mutants: setup  ## break each rule of the judging code and see a test notice (th
 chaos: setup  ## lose nothing on the worst of days (N=30000 events, SEED=…, at most SECONDS=1200)
 	@$(PYTHON) -m tests.chaos
 
+.PHONY: fuzz
+fuzz: setup  ## fuzz each way in, for SECONDS=60 seconds
+	$(UV) run --frozen --all-extras --group fuzz --quiet python -m tests.fuzz $(or $(SECONDS),60)
+
 .PHONY: lint
 lint: setup  ## check style and format
 	.venv/bin/ruff check .
@@ -67,7 +71,7 @@ requirements: $(UV)  ## write requirements.txt, what the functions are built fro
 
 .PHONY: clean
 clean:  ## remove all that was installed and built here
-	rm -rf .aws-sam .build .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage
+	rm -rf .aws-sam .build .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
 
 # What sam build calls, once for each function, with ARTIFACTS_DIR.
 build-%: setup

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from adapter import backlog
 from adapter.body import opened
-from adapter.doors.kinesis import ANSWER_SECONDS, Context
+from adapter.doors.kinesis import ANSWER_SECONDS, Context, PartialResponse, guarded
 from adapter.model import Deferred
 
 if TYPE_CHECKING:
@@ -39,8 +39,11 @@ class BacklogDoor:
     lanes: Lanes
     queue: Queue
 
-    def __call__(self, event: Mapping[str, Any], context: Context) -> dict[str, list[dict[str, str]]]:
-        """Take one SQS event; answer with a partial batch response (ReportBatchItemFailures)."""
+    def __call__(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
+        """Take one SQS event; answer with a partial batch response (ReportBatchItemFailures). Never raises."""
+        return guarded(lambda: self._taken(event, context), self.ingest.records)
+
+    def _taken(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
         messages = event["Records"]
         outcomes = self.lanes.run([_received(message["body"]) for message in messages], deadline)

@@ -17,14 +17,20 @@ from adapter.body import opened
 from adapter.model import Code, Deferred, Received, Rejected, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from adapter.ingest import Ingest
+    from adapter.ingest import Ingest, Records
     from adapter.lanes import Lanes
 
 # Time to record the outcomes and answer after the last delivery has ended.
 ANSWER_SECONDS = 2.0
+
+
+# An empty identifier fails the whole batch (the same page).
+WHOLE_BATCH = ""
+
+PartialResponse = dict[str, list[dict[str, str]]]
 
 
 class Context(Protocol):
@@ -34,6 +40,18 @@ class Context(Protocol):
         """Say how long this invocation may still run, in milliseconds."""
 
 
+def guarded(step: Callable[[], PartialResponse], records: Records) -> PartialResponse:
+    """Do `step`; what nobody foresaw in it fails the whole batch, which is then given again.
+
+    An exception would do that too, but Lambda logs its message, and that may hold values of an event.
+    """
+    try:
+        return step()
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing of the batch may be taken for done
+        records.fault(error)
+        return {"batchItemFailures": [{"itemIdentifier": WHOLE_BATCH}]}
+
+
 @dataclass(frozen=True, slots=True)
 class KinesisDoor:
     """Records to events, events through the lanes, outcomes to a partial batch response."""
@@ -41,8 +59,11 @@ class KinesisDoor:
     ingest: Ingest
     lanes: Lanes
 
-    def __call__(self, event: Mapping[str, Any], context: Context) -> dict[str, list[dict[str, str]]]:
-        """Take one Kinesis event; answer with a partial batch response (ReportBatchItemFailures)."""
+    def __call__(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
+        """Take one Kinesis event; answer with a partial batch response (ReportBatchItemFailures). Never raises."""
+        return guarded(lambda: self._taken(event, context), self.ingest.records)
+
+    def _taken(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
         sequence_numbers, received = [], []
         for record in event["Records"]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from adapter import backlog
 from adapter.backlog import MAX_MESSAGE_BYTES, TRIES, Backlog
+from adapter.body import MAX_BODY_BYTES
 from adapter.model import Received, Source
 
 URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/backlog"
@@ -58,12 +59,29 @@ def test_a_message_says_whose_it_is() -> None:
         '{"event": "eJw=", "source": "http"}',
         "\ud800",
         "[" * 99_999,
+        *(
+            f'{{"event": "eJwDAAAAAAE=", "source": "http", "producer": {producer}, "received_at": {moment}}}'
+            for producer, moment in (
+                ("null", "1e999"),
+                ("null", "NaN"),
+                ("null", "1" + "0" * 400),
+                ("null", "1e300"),
+                ("[]", 0),
+            )
+        ),
     ],
 )
 def test_a_message_that_is_none_of_ours_is_kept_as_it_is(body: str) -> None:
     told = backlog.received(body)
     assert told.raw == body.encode("utf-8", "surrogatepass")
     assert told.source is Source.BACKLOG
+
+
+@pytest.mark.parametrize(("size", "ours"), [(MAX_BODY_BYTES, True), (MAX_BODY_BYTES + 1, False)])
+def test_a_message_that_unpacks_to_more_than_a_door_takes_is_none_of_ours(size: int, ours: bool) -> None:  # noqa: FBT001 - a parameter
+    """A bomb in the queue costs no more memory than a body may have."""
+    body = backlog.message(Received(bytes(size), Source.HTTP), None)
+    assert (backlog.received(body).raw == bytes(size)) is ours
 
 
 def test_the_largest_event_fits_into_a_message_even_if_nothing_can_be_squeezed() -> None:
