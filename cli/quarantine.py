@@ -84,17 +84,17 @@ class Listed:
         said = {key: _UNKNOWN if value is None else str(value) for key, value in self.reason.items()}
         job = f"{said['job_namespace']}/{said['job_name']}" if said.get("job_name", _UNKNOWN) != _UNKNOWN else _UNKNOWN
         cells = (said.get(key, _UNKNOWN) for key in ("producer", "source", "bytes"))
-        first = next((f"{one['path'] or 'the event'} {one['rule']}" for one in self._errors()), _UNKNOWN)
-        row = (self.code, _span(self.days), job, *cells, first, event_key(self.name))
+        row = (self.code, _span(self.days), job, *cells, self._first_error(), event_key(self.name))
         return tuple(printable(cell) for cell in row)
 
     def as_object(self) -> str:
         """Give it as a JSON object in one line."""
         return json.dumps({"key": event_key(self.name), "code": self.code, "days": self.days} | self.reason)
 
-    def _errors(self) -> list[dict[str, str]]:
-        errors = self.reason.get("errors")
-        return errors if isinstance(errors, list) else []
+    def _first_error(self) -> str:
+        for error in self.reason.get("errors") or ():
+            return f"{error['path'] or 'the event'} {error['rule']}"
+        return _UNKNOWN
 
 
 def _day(_: click.Context, __: click.Parameter, value: Any) -> str | None:  # noqa: ANN401 - a datetime, click says
@@ -256,7 +256,7 @@ def _by_day(bucket: Bucket, filters: Filters) -> Iterator[tuple[str, tuple[str, 
     days: dict[str, list[str]] = {}
     for key in _markers(bucket, filters):
         day, name = marker(key) or ("", "")
-        if name and (not filters.codes or name.split("/")[0] in filters.codes) and day >= (filters.since or ""):
+        if name and (not filters.codes or name.split("/")[0] in filters.codes):
             days.setdefault(name, []).append(day)
     yield from ((name, tuple(found)) for name, found in days.items())
 

@@ -6,10 +6,17 @@ import base64
 import gzip
 import hashlib
 import json
+import os
+import pty
+import shlex
+import signal
+import subprocess
+import sys
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
@@ -29,13 +36,13 @@ from tests.fakes import FakeBacklog, FakeLineage, FakeTelemetry, delivered, run_
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
     from adapter.model import Outcome, RunEvent
 
+COMMAND = str(Path(sys.executable).parent / "lineage-adapter")
 DAY = 1_795_953_600.0  # 2026-11-29T12:00:00Z
 NEXT_DAY = DAY + 86_400
 NOT_JSON = b"{\xe2\x98\x83"
@@ -81,6 +88,7 @@ class Stand:
     backlog: FakeBacklog = field(default_factory=FakeBacklog)
     posted: list[bytes] = field(default_factory=list)
     teapot_for: bytes | None = None
+    meanwhile: Callable[[], None] = lambda: None
     lock: Lock = field(default_factory=Lock)
 
     def __post_init__(self) -> None:
@@ -91,6 +99,7 @@ class Stand:
     def answer(self, path: str, body: bytes) -> dict[str, Any]:
         with self.lock:
             self.posted.append(body)
+        self.meanwhile()
         if body == self.teapot_for:
             return {"statusCode": 418, "headers": {}, "body": ""}
         event = {
@@ -211,6 +220,26 @@ def test_to_replay_twice_sends_nothing_twice(stand: Stand) -> None:
     before = stand.listed()
     assert stand.replay().exit_code == 0
     assert (len(stand.posted), stand.listed()) == (1, before)
+
+
+def test_a_replay_killed_in_the_middle_is_ended_by_the_next_one(stand: Stand) -> None:
+    """The process dies while the fifth event is being delivered: nothing is lost, each token is in DataZone once."""
+    raws = [run_event(number) for number in range(1, 9)]
+    keys = [stand.refuse(raw) for raw in raws]
+    words = [COMMAND, "replay", f"s3://{stand.bucket}", "--url", stand.url]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
+    stand.meanwhile = lambda: process.kill() if len(stand.posted) == 5 else None
+    assert process.wait(60) == -signal.SIGKILL
+    still = [stand.body(key) for key in stand.listed() if key in keys]
+    moved = [stand.body(key) for key in stand.listed() if key.removeprefix("replayed/") in keys and key not in keys]
+    assert sorted(still + moved) == sorted(raws)
+    assert len(moved) == 4
+    stand.meanwhile = lambda: None
+    assert stand.replay().exit_code == 0
+    assert stand.listed() == sorted(f"replayed/{one}" for key in keys for one in (key, _reason(key)))
+    assert {event.client_token for event in stand.lineage.given} == {
+        hashlib.sha256(json.dumps(json.loads(raw), sort_keys=True).encode()).hexdigest() for raw in raws
+    }
 
 
 def test_one_event_can_be_named_by_its_key(stand: Stand) -> None:
@@ -460,6 +489,46 @@ def test_replay_sends_what_the_filters_choose(stand: Stand) -> None:
     assert stand.delivered == [_job("retail", 1), _job("finance", 3), _job("retail", 2)]
     assert stand.run(*arguments, "--dry-run").stdout.splitlines()[-1].startswith("1 events of 4 bytes")
     assert stand.posted[3:] == []
+
+
+def test_the_command_that_goes_on_names_the_same_events_and_adapter(stand: Stand, aws_url: str) -> None:
+    stand.refuse(_job("retail", 1))
+    stand.refuse(_job("retail", 2))
+    stand.refuse(_job("finance", 3))
+    filters = ("--code", "refused_by_datazone", "--since", "2026-11-29", "--job-namespace", "retail")
+    typed = (
+        "replay",
+        "--endpoint-url",
+        aws_url,
+        *filters,
+        "--url",
+        stand.url,
+        "--gzip",
+        "--concurrency",
+        "2",
+        "--json",
+    )
+    stand.teapot_for = gzip.compress(_job("retail", 2), mtime=0)
+    result = stand.run(*typed)
+    assert result.exit_code == 1
+    again = shlex.split(json.loads(result.stdout)["resume"])
+    assert again[:5] == ["lineage-adapter", "quarantine", "replay", "--bucket", stand.bucket]
+    stand.teapot_for = None
+    rest = run(*again[1:])
+    assert json.loads(rest.stdout)["counts"]["delivered"] == 1
+    assert {event.raw for event in stand.lineage.given} == {_job("retail", 1), _job("retail", 2)}
+
+
+def test_bytes_are_never_written_to_a_terminal() -> None:
+    terminal, output = pty.openpty()
+    try:
+        words = [COMMAND, "quarantine", "show", "0", "--bytes", "--bucket", "any-bucket"]
+        done = subprocess.run(words, stdout=output, stderr=subprocess.PIPE, check=False, text=True)  # noqa: S603 - our own
+    finally:
+        os.close(output)
+        os.close(terminal)
+    assert done.returncode == 2
+    assert "pipe them somewhere, or --output FILE" in done.stderr
 
 
 def test_the_stack_names_bucket_and_adapter(stand: Stand) -> None:
