@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from botocore.exceptions import BotoCoreError, ClientError
 
 from adapter.body import MAX_BODY_BYTES
-from adapter.model import Received, Source
+from adapter.model import Code, Received, Rejected, Source
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -76,6 +76,8 @@ def message(received: Received, client_token: str | None) -> str:
             "producer": received.producer,
             "client_token": client_token,
             "received_at": received.received_at,
+            # What its door knew and the bytes alone do not say: that they were no array, or in an unknown encoding.
+            "refused": _said(received.refused) if received.refused else None,
         }
     )
 
@@ -95,11 +97,24 @@ def _read(said: object) -> Received:
             "source": str(source),
             "producer": None | str() as producer,
             "received_at": int() | float() as received_at,
+            **more,
         }:
             # A moment on no calendar (Infinity, a number of 400 digits) raises here, not where its day is asked for.
             datetime.fromtimestamp(received_at, UTC)
-            return Received(_unpacked(event), Source(source), producer, float(received_at), waited=True)
+            raw, refused = _unpacked(event), _refused(more.get("refused"))
+            return Received(raw, Source(source), producer, float(received_at), waited=True, refused=refused)
     raise ValueError("none of ours")
+
+
+def _said(refused: Rejected) -> dict[str, str]:
+    return {"code": refused.code, "detail": refused.detail}
+
+
+def _refused(said: object) -> Rejected | None:
+    match said:
+        case {"code": str(code), "detail": str(detail)}:
+            return Rejected(Code(code), detail)
+    return None
 
 
 def _unpacked(event: str) -> bytes:

@@ -64,5 +64,7 @@ class BacklogDoor:
 def _received(body: str) -> Received:
     """Read one message; a body that its door could not even unwrap is still as compressed as it came."""
     told = backlog.received(body)
+    if told.refused:
+        return told
     raw = opened(told.raw, told.source)
     return replace(told, raw=raw.raw, refused=raw.refused)

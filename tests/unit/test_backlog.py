@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import boto3
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from adapter import backlog
 from adapter.backlog import MAX_MESSAGE_BYTES, TRIES, Backlog
 from adapter.body import MAX_BODY_BYTES
-from adapter.model import Received, Source
+from adapter.model import Code, Received, Rejected, Source
 
 URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/backlog"
 RECEIVED = Received(b'{"a": "\xef\xbf\xbe\\u0000"}\r\n', Source.HTTP, "spark-prod", 1_764_410_000.25)
@@ -39,6 +40,18 @@ def test_a_message_brings_back_what_was_put_in(received: Received) -> None:
     assert told.received_at == received.received_at
     assert told.waited
     assert told.door is Source.BACKLOG
+
+
+def test_a_message_brings_back_the_verdict_of_its_door() -> None:
+    refused = Rejected(Code.NOT_AN_OBJECT, "a batch is a JSON array of events")
+    assert backlog.received(backlog.message(replace(RECEIVED, refused=refused), None)).refused == refused
+    assert backlog.received(backlog.message(RECEIVED, None)).refused is None
+
+
+def test_a_message_from_before_there_were_verdicts_is_read() -> None:
+    said = json.loads(backlog.message(RECEIVED, None))
+    del said["refused"]
+    assert backlog.received(json.dumps(said)).raw == RECEIVED.raw
 
 
 def test_a_message_says_whose_it_is() -> None:

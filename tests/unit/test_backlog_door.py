@@ -9,7 +9,7 @@ from adapter import backlog
 from adapter.doors.backlog import BacklogDoor
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
-from adapter.model import Cause, Code, Deferred, Outcome, Received, RunEvent, Source
+from adapter.model import Cause, Code, Deferred, Outcome, Received, Rejected, RunEvent, Source
 from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, Script, delivered, run_event
 
 
@@ -83,6 +83,16 @@ def test_what_is_refused_now_is_quarantined_and_done() -> None:
     assert door.hand(_message(b"{bad"), "none of ours", _message(gzip.compress(run_event(1)))) == []
     assert sorted(rejected.code for _, rejected in door.quarantine.kept) == [Code.NOT_JSON, Code.NOT_JSON]
     assert [event.raw for event in door.lineage.given] == [run_event(1)]
+
+
+def test_what_its_door_refused_stays_refused() -> None:
+    """A run event that was posted as a batch, or in an encoding nobody knows, is not judged anew by its bytes."""
+    refused = Rejected(Code.NOT_AN_OBJECT, "a batch is a JSON array of events")
+    received = Received(run_event(1), Source.BATCH, None, 1_764_410_000.0, refused=refused)
+    door = Door()
+    assert door.hand(backlog.message(received, None)) == []
+    assert not door.lineage.given
+    assert [(kept.raw, rejected) for kept, rejected in door.quarantine.kept] == [(run_event(1), refused)]
 
 
 def test_what_cannot_be_quarantined_comes_again() -> None:
