@@ -55,7 +55,7 @@ def words(schema: object) -> set[str]:
 def dictionary() -> str:
     """Write libFuzzer's dictionary: the words of the schema and of JSON's darker corners."""
     schema = json.loads((EVENTS.parent / "schemas" / "openlineage-2-0-2.json").read_bytes())
-    entries = sorted({*words(schema), *_WORDS, "received_at", "client_token", "source", "event"})
+    entries = sorted({*words(schema), *_WORDS, "received_at", "client_token", "source", "event", "refused"})
     return "".join(f'"{_escaped(word)}"\n' for word in entries)
 
 
