@@ -222,6 +222,21 @@ def test_to_replay_twice_sends_nothing_twice(stand: Stand) -> None:
     assert (len(stand.posted), stand.listed()) == (1, before)
 
 
+def test_what_is_finished_in_the_bucket_is_remembered_by_the_bucket_alone(stand: Stand, tmp_path: Path) -> None:
+    """What was refused there is sent again by the next command, although a file's event of the same bytes is not."""
+    stand.refuse(NOT_JSON)
+    stand.refuse(run_event(1))
+    stand.teapot_for = run_event(1)
+    arguments = ("replay", f"s3://{stand.bucket}", "--url", stand.url)
+    assert run(*arguments).exit_code == 1
+    assert [path for path in (tmp_path / "home").rglob("*") if path.is_file()] == []
+    (tmp_path / "torn.json").write_bytes(NOT_JSON)
+    stand.posted.clear()
+    for _ in range(2):
+        assert run(*arguments[:1], str(tmp_path / "torn.json"), *arguments[1:]).exit_code == 1
+    assert Counter(stand.posted) == Counter({NOT_JSON: 3, run_event(1): 2})
+
+
 def test_a_replay_killed_in_the_middle_is_ended_by_the_next_one(stand: Stand) -> None:
     """The process dies while the fifth event is being delivered: nothing is lost, each token is in DataZone once."""
     raws = [run_event(number) for number in range(1, 9)]
@@ -430,6 +445,7 @@ def test_the_filters_choose_what_is_listed(stand: Stand) -> None:
     assert _listed(stand, "--day", "2026-11-29", "--code", "not_json") == {fourth}
     assert _listed(stand, "--since", "2026-11-29") == {first, second, third, fourth}
     assert _listed(stand, "--since", "2026-11-30") == {second, third}
+    assert _listed(stand, "--since", "2026-11-29", "--code", "not_json") == {fourth}
     assert _listed(stand, "--since", "2026-12-01") == set()
     assert _listed(stand, "--job-namespace", "retail") == {first, second}
     assert _listed(stand, "--producer", "spark", "--since", "2026-11-30") == {third}

@@ -42,17 +42,20 @@ def test_no_more_than_a_window_is_taken_before_the_first_is_given() -> None:
 
 def test_at_an_early_end_what_waits_is_told_and_what_is_not_begun_is_not_done() -> None:
     done: list[int] = []
-    halt = threading.Event()
+    begun, halt = threading.Event(), threading.Event()
 
     def do(thing: int) -> None:
         if thing:
-            assert halt.wait(5)
+            begun.set()
+            if not halt.wait(5):
+                return
         done.append(thing)
 
     results = ahead(1, 3, do, [0, 1, 2], halt.set)
     assert next(results) == (0, None)
+    assert begun.wait(5)
     results.close()
-    assert 2 not in done
+    assert done == [0, 1]
 
 
 def test_what_goes_wrong_is_raised_where_it_would_have_been_given() -> None:
