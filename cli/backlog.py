@@ -1,10 +1,10 @@
 """`lineage-adapter backlog`: how much waits, and another go for what all tries could not deliver.
 
-Why `redrive` does not leave it to SQS (StartMessageMoveTask): a task of SQS's own cannot be tried before it is needed,
-since no local SQS has it, nor be asked what it has moved once it is over. This moves the same messages with the same
-permissions (SendMessage, ReceiveMessage, DeleteMessage) and works wherever SQS does. A message is deleted only after
-its copy is on the backlog, so an interruption leaves it in at least one of the queues; one that is in both is
-delivered twice under the same token, which DataZone knows.
+`redrive` moves the messages itself and does not leave it to SQS (StartMessageMoveTask): moto, on which the local system
+stands, does not have that, and what is typed for the first time on a bad day should have been tried before. It needs the
+permissions that such a task needs on the two queues (ReceiveMessage, DeleteMessage; SendMessage), and a machine that
+stays connected. A message is deleted only after its copy is on the backlog, so an interruption leaves it in at least
+one of the queues; one that is in both is delivered twice under the same token, which DataZone knows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,6 @@ _WAIT = 2
 _MOVERS = 8
 # The metric comes each minute for a queue that is in use (Amazon SQS developer guide, "Available CloudWatch metrics").
 _METRIC_MINUTES = 10
-
 
 _NUMBERS: tuple[QueueAttributeNameType, ...] = (
     "ApproximateNumberOfMessages",
