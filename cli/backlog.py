@@ -1,10 +1,10 @@
 """`lineage-adapter backlog`: how much waits, and another go for what all tries could not deliver.
 
 `redrive` moves the messages itself and does not leave it to SQS (StartMessageMoveTask): moto, on which the local system
-stands, does not have that, and what is typed for the first time on a bad day should have been tried before. It needs the
-permissions that such a task needs on the two queues (ReceiveMessage, DeleteMessage; SendMessage), and a machine that
-stays connected. A message is deleted only after its copy is on the backlog, so an interruption leaves it in at least
-one of the queues; one that is in both is delivered twice under the same token, which DataZone knows.
+stands, does not have that, and what is typed on a bad day should have been tried before. It needs the permissions that
+such a task needs on the two queues (ReceiveMessage, DeleteMessage; SendMessage), and a machine that stays connected. A
+message is deleted only after its copy is on the backlog, so an interruption leaves it in at least one of the queues;
+one that is in both is delivered twice under the same token, which DataZone knows.
 """
 
 from __future__ import annotations
