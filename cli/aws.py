@@ -112,8 +112,10 @@ def explained(what: str) -> Iterator[None]:
     except NoRegionError:
         raise AwsError("no AWS region; set AWS_REGION to where the adapter's stack is") from None
     except (HTTPClientError, ConnectionError) as error:
-        url = error.kwargs.get("endpoint_url") or what
-        raise AwsError(f"{url} cannot be reached; check the network, AWS_REGION and --endpoint-url") from None
+        url = str(error.kwargs.get("endpoint_url") or what)
+        raise AwsError(
+            f"{url.partition('?')[0]} cannot be reached; check the network, AWS_REGION and --endpoint-url"
+        ) from None
     except _NO_CREDENTIALS as error:
         raise AwsError(
             f"no AWS credentials: {error}; log in (aws sso login, aws configure) or set AWS_PROFILE"

@@ -72,12 +72,11 @@ class Bucket:
         """Give the s3:// address of a key."""
         return f"s3://{self.name}/{key}"
 
-    def keys(self, prefix: str, after: str = "") -> Iterator[str]:
+    def keys(self, prefix: str, after: str | None = None) -> Iterator[str]:
         """Yield the keys below `prefix` that come after `after`, in their order, a page at a time."""
+        start: dict[str, Any] = {"StartAfter": after} if after else {}
         with aws.explained(self.url(prefix)):
-            pages = self._client.get_paginator("list_objects_v2").paginate(
-                Bucket=self.name, Prefix=prefix, StartAfter=after
-            )
+            pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self.name, Prefix=prefix, **start)
             for page in pages:
                 yield from (found["Key"] for found in page.get("Contents", ()))
 

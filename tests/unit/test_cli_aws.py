@@ -45,7 +45,7 @@ def _refused(code: str, operation: Any, message: str = "") -> ClientError:  # no
         (UnauthorizedSSOTokenError(), "no AWS credentials"),
         (NoRegionError(), "set AWS_REGION"),
         (EndpointConnectionError(endpoint_url="http://aws.example"), "http://aws.example cannot be reached"),
-        (ReadTimeoutError(endpoint_url="http://aws.example"), "http://aws.example cannot be reached"),
+        (ReadTimeoutError(endpoint_url="http://aws.example?prefix=x"), "http://aws.example cannot be reached"),
         (ParamValidationError(report="Invalid\nbucket name"), "Invalid bucket name"),
         (ValueError("Invalid endpoint: nonsense"), "check --endpoint-url"),
     ],

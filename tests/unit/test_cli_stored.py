@@ -63,7 +63,7 @@ class FakeS3:
         assert asked["Bucket"] == "kept"
         yield {}
         for key in sorted(self.objects):
-            if key.startswith(asked["Prefix"]) and key > asked["StartAfter"]:
+            if key.startswith(asked["Prefix"]) and key > asked.get("StartAfter", ""):
                 yield {"Contents": [{"Key": key}]}
 
     def get_object(self, **asked: str) -> dict[str, Any]:
