@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import sys
 from contextlib import nullcontext
@@ -33,7 +34,8 @@ _PLAIN = frozenset({"kinesis", "sqs"})
 
 # moto's streams and queues lose records when two requests change them at the same moment.
 _ONE_AT_A_TIME = frozenset({"kinesis", "sqs"})
-# Except for this one, which loses nothing and may wait for twenty seconds.
+# Except for this one where it waits, for up to twenty seconds. Where it does not, it moves messages to the dead letters
+# and has its turn like the others.
 _RECEIVE = "AmazonSQS.ReceiveMessage"
 
 
@@ -61,8 +63,12 @@ class Aws:
             return Response(int(status.split()[0]), list(headers), b"".join(body))
 
     def _turn(self, service: str, request: Request) -> AbstractContextManager[object]:
-        free = service not in _ONE_AT_A_TIME or request.header("x-amz-target") == _RECEIVE
+        free = service not in _ONE_AT_A_TIME or _waits(request)
         return nullcontext() if free else self._locks[service]
+
+
+def _waits(request: Request) -> bool:
+    return request.header("x-amz-target") == _RECEIVE and bool(json.loads(request.body).get("WaitTimeSeconds"))
 
 
 def _datazone(request: Request) -> Response:
