@@ -527,8 +527,10 @@ def test_somebody_is_told_of_the_first_dead_letter_and_what_to_do() -> None:
     assert (alarm["Namespace"], alarm["MetricName"]) == ("AWS/SQS", "ApproximateNumberOfMessagesVisible")
     assert alarm["Dimensions"] == [{"Name": "QueueName", "Value": {"Fn::GetAtt": ["DeadLetters", "QueueName"]}}]
     assert (alarm["Statistic"], alarm["EvaluationPeriods"]) == ("Maximum", 1)
-    assert "`lineage-adapter backlog status`" in alarm["AlarmDescription"]
-    assert "`lineage-adapter backlog redrive`" in alarm["AlarmDescription"]
+    for command in ("status", "redrive"):
+        assert (
+            f"`lineage-adapter backlog {command} --stack ${{AWS::StackName}}`" in alarm["AlarmDescription"]["Fn::Sub"]
+        )
 
 
 def test_a_queue_that_was_not_empty_alarms_until_it_is_seen_empty() -> None:
