@@ -32,7 +32,7 @@ def seeds(target: str) -> list[bytes]:
             return [b"[" + event + b"]" for event in events] + [b" , ".join(events[:5]), b"\n[ ]", b'["\\"", {}]']
         case "backlog":
             messages = [backlog.message(Received(event, Source.HTTP, "spark", 0.0), None) for event in events]
-            return [message.encode() for message in messages] + [b'{"received_at": 1e999, "source": "sqs"}']
+            return [message.encode() for message in messages] + [b'{"received_at": 9e18, "source": "sqs"}']
         case _:
             return events
 

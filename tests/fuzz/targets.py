@@ -181,6 +181,7 @@ def _is_readable(received: Received, text: str) -> None:
     assert received.waited
     assert isinstance(received.source, Source)
     assert received.producer is None or isinstance(received.producer, str)
+    assert received.refused is None or received.refused.code in Code
     assert len(received.raw) <= max(MAX_BODY_BYTES, len(text) * 3)
     datetime.fromtimestamp(received.received_at, UTC)
 

@@ -79,6 +79,7 @@ def test_a_message_says_whose_it_is() -> None:
                 ("null", "NaN"),
                 ("null", "1" + "0" * 400),
                 ("null", "1e300"),
+                ("null", "9e18"),
                 ("[]", 0),
             )
         ),
