@@ -56,10 +56,11 @@ class Telemetry:
         self._count("Unkept", door)
 
     def fault(self, error: Exception) -> None:
-        """Log what kind of exception it was and where; its message may hold values of the event and is left out."""
+        """Log and count an exception: its kind and where; its message may hold values of the event and is left out."""
         frames = traceback.extract_tb(error.__traceback__)
         where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         self._logger.error("unexpected exception", extra={"exception": type(error).__name__, "where": where})
+        self._count("Fault", "")
 
     def _count(self, name: str, door: str, dimension: str = "", value: str = "") -> None:
         with self._lock:
@@ -69,7 +70,8 @@ class Telemetry:
         """Write what was counted since the last time."""
         for (name, door, dimension, value), times in self._counts.items():
             metrics = EphemeralMetrics()
-            metrics.add_dimension("door", door)
+            if door:
+                metrics.add_dimension("door", door)
             if dimension:
                 # Counted twice over: by door for alarms, by door and reason for whoever asks why.
                 metrics.add_dimensions(service=str(metrics.service), door=door, **{dimension: value})

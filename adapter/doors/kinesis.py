@@ -17,7 +17,7 @@ from adapter.body import opened
 from adapter.model import Code, Deferred, Received, Rejected, Source
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from adapter.ingest import Ingest, Records
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 # Time to record the outcomes and answer after the last delivery has ended.
 ANSWER_SECONDS = 2.0
 
+
+# What a record, and about what a batch, may grow to when its gzip is undone. An aggregate of honest events stays far
+# below the first; a batch that reaches the second is taken in several goes.
+RECORD_BYTES = 32 * 1024 * 1024
+BATCH_BYTES = 32 * 1024 * 1024
 
 # An empty identifier fails the whole batch (the same page).
 WHOLE_BATCH = ""
@@ -49,6 +54,7 @@ def guarded(step: Callable[[], PartialResponse], records: Records) -> PartialRes
         return step()
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing of the batch may be taken for done
         records.fault(error)
+        records.flush()
         return {"batchItemFailures": [{"itemIdentifier": WHOLE_BATCH}]}
 
 
@@ -65,28 +71,49 @@ class KinesisDoor:
 
     def _taken(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
-        sequence_numbers, received = [], []
-        for record in event["Records"]:
-            for one in _events(record["kinesis"]):
-                sequence_numbers.append(record["kinesis"]["sequenceNumber"])
-                received.append(one)
+        sequence_numbers, received, left = _opened(event["Records"])
         outcomes = self.lanes.run(received, deadline)
         self.ingest.records.flush()
         # Records come in the order of their sequence numbers, so the first unfinished one is the lowest.
-        unfinished = (
+        unfinished = [
             number for number, outcome in zip(sequence_numbers, outcomes, strict=True) if isinstance(outcome, Deferred)
-        )
-        return {"batchItemFailures": [{"itemIdentifier": number} for number in unfinished][:1]}
+        ]
+        return {"batchItemFailures": [{"itemIdentifier": number} for number in [*unfinished, *left][:1]]}
 
 
-def _events(record: Mapping[str, Any]) -> Iterator[Received]:
-    """Yield the events in one record, or the record itself, refused, if it is an aggregate that holds none."""
+def _opened(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[Received], list[str]]:
+    """Open records until they have grown to BATCH_BYTES.
+
+    Gives a sequence number for each event, the events, and the number of the first record left for the next time, if
+    any is left.
+    """
+    numbers: list[str] = []
+    received: list[Received] = []
+    size = 0
+    for record in records:
+        number = record["kinesis"]["sequenceNumber"]
+        if size >= BATCH_BYTES:
+            return numbers, received, [number]
+        events = _events(record["kinesis"])
+        numbers += [number] * len(events)
+        received += events
+        size += sum(len(one.raw) for one in events)
+    return numbers, received, []
+
+
+def _events(record: Mapping[str, Any]) -> list[Received]:
+    """Give the events in one record, or the record itself, refused, if it is a broken aggregate or a bomb."""
     data, arrived = base64.b64decode(record["data"]), record["approximateArrivalTimestamp"]
+    whole = Received(data, Source.KINESIS, received_at=arrived)
     try:
         user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
     except kpl.BrokenAggregateError as error:
-        broken = Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}")
-        yield Received(data, Source.KINESIS, received_at=arrived, refused=broken)
-        return
+        return [replace(whole, refused=Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}"))]
+    events: list[Received] = []
+    size = 0
     for user_record in user_records:
-        yield replace(opened(user_record, Source.KINESIS), received_at=arrived)
+        events.append(replace(opened(user_record, Source.KINESIS), received_at=arrived))
+        size += len(events[-1].raw)
+        if size > RECORD_BYTES:
+            return [replace(whole, refused=Rejected(Code.TOO_LARGE, f"over {RECORD_BYTES} bytes once unpacked"))]
+    return events

@@ -156,3 +156,23 @@ def test_the_door_stops_before_the_function_is_stopped() -> None:
 
 def test_an_empty_batch_is_done() -> None:
     assert Door().hand() == []
+
+
+def test_a_record_that_is_a_bomb_is_refused_whole_with_its_own_bytes() -> None:
+    door = Door()
+    small_bombs = gzip.compress(b" " * 6_000_000)
+    bomb = aggregate([("k", small_bombs)] * 60)
+    assert door.hand(run_event(1), bomb, run_event(2)) == []
+    ((received, rejected),) = door.quarantine.kept
+    assert (received.raw, rejected.code) == (bomb, Code.TOO_LARGE)
+    assert len(door.lineage.given) == 2
+
+
+def test_a_batch_that_grows_too_large_is_taken_in_several_goes() -> None:
+    """Each go does some of it, and names the first record that it left."""
+    door = Door()
+    large = gzip.compress(run_event(1, x="x" * 5_900_000))
+    batch = [large] * 7 + [run_event(2)]
+    assert door.hand(*batch) == ["seq-6"]
+    assert door.hand(*batch[6:]) == []
+    assert len(door.lineage.given) == 1

@@ -143,7 +143,9 @@ def test_a_fault_names_its_kind_and_place_and_not_its_words(capsys: pytest.Captu
         RAW.decode().index("no such SECRET")
     except ValueError as error:
         telemetry.fault(error)
-    (line,) = _lines(capsys)
+    telemetry.flush()
+    line, metric = _lines(capsys)
+    assert metric["Fault"] == [1.0]
     assert line["level"] == "ERROR"
     assert line["exception"] == "ValueError"
     assert "test_telemetry.py" in line["where"][0]
