@@ -15,9 +15,8 @@ import sys
 import uuid
 from collections import Counter
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import boto3
@@ -33,6 +32,7 @@ from adapter.quarantine import Quarantine
 from cli.main import group
 from local.kpl import aggregate
 from tests.fakes import FakeBacklog, FakeLineage, FakeTelemetry, delivered, run_event
+from tests.integration.standin import serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -147,24 +147,6 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(group, list(words))
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    stand: Stand
-
-    def do_POST(self) -> None:
-        answer = self.stand.answer(self.path, self.rfile.read(int(self.headers["Content-Length"])))
-        content = answer["body"].encode()
-        self.send_response(answer["statusCode"])
-        for name, value in (answer["headers"] | {"Content-Length": str(len(content))}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
-        """Keep the test's output clean."""
-
-
 @pytest.fixture
 def stand() -> Iterator[Stand]:
     s3 = boto3.client("s3")
@@ -172,14 +154,8 @@ def stand() -> Iterator[Stand]:
     s3.create_bucket(Bucket=bucket)
     s3.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     stand = Stand(s3, bucket)
-    handler = type("Handler", (_Handler,), {"stand": stand})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        stand.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(lambda path, _, body: stand.answer(path, body)) as stand.url:
         yield stand
-        server.shutdown()
-        thread.join()
 
 
 def _marker(key: str, day: str = "2026-11-29") -> str:

@@ -13,9 +13,8 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -27,6 +26,7 @@ from adapter.doors import answers
 from adapter.model import Cause, Deferred, Delivered, RunEvent
 from cli.main import group
 from tests.fakes import run_event
+from tests.integration.standin import serving
 from tests.sample import EVENTS, index, valid
 
 if TYPE_CHECKING:
@@ -79,40 +79,11 @@ def _judged(body: bytes) -> answers.Answer:
     return answers.of(judged)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Head and body in one packet, or each answer takes 40 ms (Nagle's algorithm and delayed acknowledgements).
-    wbufsize = -1
-    door: Door
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        answer = self.door.answer(self.path, dict(self.headers), body)
-        if answer is None:
-            self.close_connection = True
-            return
-        content = answer["body"].encode()
-        self.send_response(answer["statusCode"])
-        for name, value in (answer["headers"] | {"Content-Length": str(len(content))}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the base class's
-        """Keep the test's output clean."""
-
-
 @pytest.fixture
 def door() -> Iterator[Door]:
     door = Door()
-    handler = type("Handler", (_Handler,), {"door": door})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        door.url = f"http://127.0.0.1:{server.server_port}"
+    with serving(door.answer) as door.url:
         yield door
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(autouse=True)
