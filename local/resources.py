@@ -1,4 +1,7 @@
-"""The template's stream, queues and bucket: what they are called here, and made in the local AWS."""
+"""The template's stream, queues and buckets: what they are called here, and made in the local AWS.
+
+There is also a stack of the template's name, with its outputs and nothing else, for commands that look one up.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +33,7 @@ PSEUDO_PARAMETERS = {
 }
 
 _STREAM, _QUEUE, _BUCKET = "AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::S3::Bucket"
+_API = "AWS::Serverless::HttpApi"
 
 # What a queue here has of its properties; the others are about who may use it.
 _QUEUE_ATTRIBUTES: tuple[QueueAttributeNameType, ...] = (
@@ -71,6 +75,17 @@ def create(template: Template, kinesis: KinesisClient, sqs: SQSClient, s3: S3Cli
             sqs.set_queue_attributes(QueueUrl=url, Attributes={"RedrivePolicy": json.dumps(policy)})
     for logical_id, properties in _resolved(template, _BUCKET).items():
         _create_bucket(s3, template.physical[logical_id].ref, properties)
+
+
+def create_stack(template: Template, url: str, cloudformation: Any) -> None:  # noqa: ANN401 - its types are not installed
+    """Make a stack with the template's outputs; `url` is where its API is."""
+    apis = {name: Physical(name, {"ApiEndpoint": url}) for name in template.resources(_API)}
+    template = replace(template, physical={**template.physical, **apis})
+    outputs = {
+        name: {"Value": template.resolve(output["Value"], f"Outputs.{name}")}
+        for name, output in template.outputs().items()
+    }
+    cloudformation.create_stack(StackName=STACK, TemplateBody=json.dumps({"Resources": {}, "Outputs": outputs}))
 
 
 def _name(template: Template, kind: str, logical_id: str, attribute: str, otherwise: str) -> str:

@@ -16,6 +16,7 @@ from local.aws import Aws
 from local.console import Console, Trouble
 from local.datazone.models import LOCAL_DOMAIN
 from local.destination import Bucket, Loud
+from local.metrics import Metrics
 from local.runtime import Program, Runtime
 from local.server import Server
 from local.sqs import QueuePoller
@@ -58,6 +59,7 @@ class System:
         self._console = console
         self._aws = Aws(ports.aws)
         self._template = resources.named(read, self.aws_url)
+        self._metrics = Metrics(self._client("cloudwatch"), Trouble(console.say, "CloudWatch"))
         self._functions = self._template.functions()
         self._runtimes = {function.logical_id: self._runtime(function) for function in self._functions}
         pairs = [(function, self._runtimes[function.logical_id]) for function in self._functions]
@@ -80,6 +82,8 @@ class System:
         with ThreadPoolExecutor() as starting:
             warming = [starting.submit(runtime.warm) for runtime in self._runtimes.values()]
             resources.create(self._template, self._client("kinesis"), self._client("sqs"), self._client("s3"))
+        resources.create_stack(self._template, self.url, self._client("cloudformation"))
+        self._metrics.start()
         for warm in warming:
             warm.result()
         self._pollers = [
@@ -100,11 +104,16 @@ class System:
         with ThreadPoolExecutor() as stopping:
             for runtime in self._runtimes.values():
                 stopping.submit(runtime.stop, _STOP_SECONDS)
+        self._metrics.stop()
         self._aws.server.stop()
 
     def _runtime(self, function: Function) -> Runtime:
         program = Program(function.name, function.handler, function.timeout, self._environment(function))
-        return Runtime(program, _sandboxes(function), lambda line: self._console.log(function.logical_id, line))
+        return Runtime(program, _sandboxes(function), lambda line: self._logged(function, line))
+
+    def _logged(self, function: Function, line: str) -> None:
+        self._console.log(function.logical_id, line)
+        self._metrics.log(line)
 
     def _environment(self, function: Function) -> dict[str, str]:
         """Give what Lambda sets (developer guide, "Defined runtime environment variables") and the template's own."""

@@ -82,6 +82,10 @@ class Template:
             if all_of_them[logical_id]["Type"] == kind
         }
 
+    def outputs(self) -> dict[str, Mapping[str, Any]]:
+        """Give each output whose condition holds, by its name and as it is written."""
+        return {name: output for name, output in self.document.get("Outputs", {}).items() if self._exists(output)}
+
     def functions(self) -> list[Function]:
         """Give each AWS::Serverless::Function whose condition holds, Globals merged in."""
         shared = self.document.get("Globals", {}).get("Function", {})

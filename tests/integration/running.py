@@ -56,6 +56,10 @@ class Running:
     sqs: SQSClient
     s3: S3Client
 
+    def client(self, service: str) -> Any:  # noqa: ANN401 - boto3's clients have a type each
+        """Make a client of another of its services."""
+        return _client(self.aws_url, service)
+
     @property
     def bucket(self) -> str:
         """Name the quarantine, its only bucket."""

@@ -9,10 +9,12 @@ import socket
 import threading
 import time
 import uuid
-from typing import TYPE_CHECKING
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from local.resources import STACK
 from tests import sample
 from tests.fakes import run_event
 from tests.integration.running import DOMAIN, STREAM, Running, processes, run, start, until
@@ -77,6 +79,38 @@ def test_a_refused_event_is_said_by_its_rule(system: Running) -> None:
     assert line[0].startswith("http     rejected   schema_violation (format at /eventTime) event of retail/")  # type: ignore[index]  # found
     assert "yesterday" not in system.output()
     assert "_aws" not in system.output()
+
+
+def test_what_the_functions_count_is_in_cloudwatch(system: Running) -> None:
+    """As in AWS, where CloudWatch Logs reads it from the functions' logs; each set of dimensions by itself."""
+    cloudwatch = system.client("cloudwatch")
+    dimensions = [{"Name": "service", "Value": STACK}, {"Name": "door", "Value": "http"}]
+    before = _summed(cloudwatch, dimensions)
+    assert system.post(fresh()).status == 200
+    until(lambda: _summed(cloudwatch, dimensions) == before + 1)
+
+
+def _summed(cloudwatch: Any, dimensions: list[dict[str, str]]) -> float:  # noqa: ANN401 - its types are not installed
+    now = datetime.now(UTC)
+    found = cloudwatch.get_metric_statistics(
+        Namespace="LineageAdapter",
+        MetricName="Delivered",
+        Dimensions=dimensions,
+        StartTime=now - timedelta(hours=1),
+        EndTime=now + timedelta(seconds=2),
+        Period=60,
+        Statistics=["Sum"],
+    )
+    return float(sum(point["Sum"] for point in found["Datapoints"]))
+
+
+def test_the_stack_says_where_things_are(system: Running) -> None:
+    """So that commands which look a stack up do so here as well."""
+    (stack,) = system.client("cloudformation").describe_stacks(StackName=STACK)["Stacks"]
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}
+    assert outputs["Url"] == system.url
+    assert outputs["QuarantineBucketName"] == system.bucket
+    assert outputs["StreamName"] == STREAM
 
 
 def test_an_answer_that_is_lost_does_not_store_an_event_twice(faults: Running) -> None:
