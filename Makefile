@@ -17,7 +17,7 @@ LAMBDA := --python-platform aarch64-manylinux_2_28 --python-version 3.13 --only-
 
 .PHONY: help
 help:  ## list what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: setup  ## run the adapter and an AWS on this machine, until Ctrl-C (PORT=8080, AWS_PORT=4566)
@@ -26,6 +26,11 @@ run: setup  ## run the adapter and an AWS on this machine, until Ctrl-C (PORT=80
 .PHONY: test
 test: setup  ## run all tests; at least 95 % of adapter/, branches included, must be covered
 	$(PYTHON) -m pytest --cov --cov-fail-under=95
+
+# Status 75 when all that went wrong is that a registry did not answer: then something was not tested, and nothing failed.
+.PHONY: test-emitters
+test-emitters: setup  ## run every real emitter against the adapter (TESTS=tests/emitters/test_dbt.py)
+	$(PYTHON) -m pytest $(or $(TESTS),tests/emitters) -v -p no:cacheprovider -p tests.emitters.outcome
 
 .PHONY: mutants
 mutants: setup  ## break each rule of the judging code and see a test notice (three minutes)
@@ -71,7 +76,7 @@ requirements: $(UV)  ## write requirements.txt, what the functions are built fro
 
 .PHONY: clean
 clean:  ## remove all that was installed and built here
-	rm -rf .aws-sam .build .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
+	rm -rf .aws-sam .build .emitters .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
 
 # What sam build calls, once for each function, with ARTIFACTS_DIR.
 build-%: setup

@@ -1,0 +1,2 @@
+{{ config(enabled=var('broken', false)) }}
+select no_such_column from {{ ref('orders') }}

@@ -1,0 +1,79 @@
+"""One isolated environment for each emitter, below .emitters/, built from pinned requirements with hashes.
+
+`requirements/<name>.in` names what is wanted, exactly; `requirements/<name>.txt` is the whole of it as uv resolved it,
+and its first lines are the command that wrote it. An environment is built anew when its .txt changes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.emitters.registry import install
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+ROOT = Path(__file__).parents[2]
+REQUIREMENTS = Path(__file__).parent / "requirements"
+ENVIRONMENTS = ROOT / ".emitters"
+UV = shutil.which("uv") or str(ROOT / ".uv" / "bin" / "uv")
+RUN_SECONDS = 600.0
+NONE: Mapping[str, str] = {}
+_PYTHON = re.compile(r"^# .* --python-version[ =](\S+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """Where an emitter is installed; `home` has its `bin`."""
+
+    home: Path
+
+    def run(self, *command: str, cwd: Path, status: int = 0, variables: Mapping[str, str] = NONE) -> str:
+        """Run one of its commands in `cwd`, with nothing of this machine's environment but the path; give its output.
+
+        Fails, showing the output, where it does not end with `status`.
+        """
+        done = subprocess.run(  # noqa: S603 - an emitter installed here
+            [str(self.home / "bin" / command[0]), *command[1:]],
+            cwd=cwd,
+            env=self.variables(cwd) | dict(variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        assert done.returncode == status, done.stdout[-8000:]
+        return done.stdout
+
+    def variables(self, cwd: Path) -> dict[str, str]:
+        """Give the environment its commands run in."""
+        return {"PATH": f"{self.home / 'bin'}:{os.environ['PATH']}", "HOME": str(cwd), "LANG": "C.UTF-8", "TZ": "UTC"}
+
+
+def python(name: str, say: Callable[[str], None]) -> Environment:
+    """Give the environment of requirements/<name>.txt, built if need be. Raises RegistryError and InstallError."""
+    requirements = REQUIREMENTS / f"{name}.txt"
+    home = ENVIRONMENTS / name
+    stamp = home / "built-from"
+    digest = sha256(requirements.read_bytes()).hexdigest()
+    if not (stamp.exists() and stamp.read_text() == digest):
+        say(f"installing {name} …")
+        _build(home, requirements)
+        stamp.write_text(digest)
+    return Environment(home)
+
+
+def _build(home: Path, requirements: Path) -> None:
+    version = _PYTHON.search(requirements.read_text())
+    assert version, f"{requirements.name} does not say by which --python-version it was compiled"
+    install([UV, "venv", "--quiet", "--clear", "--python", version[1], str(home)])
+    interpreter = str(home / "bin" / "python")
+    install([UV, "pip", "install", "--quiet", "--require-hashes", "--python", interpreter, "-r", str(requirements)])

@@ -1,0 +1,43 @@
+"""docs/emitters/README.md names the versions that are run, and each emitter's environment is locked to them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.emitters.environments import REQUIREMENTS
+from tests.emitters.page import PAGES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WANTED = sorted(REQUIREMENTS.glob("*.in"))
+PIN = re.compile(r"([a-z0-9._-]+)(?:\[[a-z0-9,_-]+\])?==(\S+)")
+
+
+def pins(file: Path) -> list[tuple[str, str]]:
+    lines = file.read_text().splitlines()
+    return [(found[1], found[2]) for line in lines if (found := PIN.match(line))]
+
+
+@pytest.mark.parametrize("wanted", WANTED, ids=lambda path: path.stem)
+def test_the_page_names_the_versions_that_are_run(wanted: Path) -> None:
+    page = (PAGES / "README.md").read_text()
+    assert [f"{name} {version}" for name, version in pins(wanted) if f"{name} {version}" not in page] == []
+
+
+@pytest.mark.parametrize("wanted", WANTED, ids=lambda path: path.stem)
+def test_what_is_installed_is_what_is_wanted_exactly(wanted: Path) -> None:
+    """Everything wanted has an exact version, and everything installed a hash."""
+    locked = wanted.with_suffix(".txt")
+    asked = [line for line in wanted.read_text().splitlines() if line and not line.startswith("#")]
+    assert len(pins(wanted)) == len(asked)
+    assert set(pins(wanted)) <= set(pins(locked))
+    assert len(re.findall(r"== ?\S+(?: ;.*)? \\\n    --hash=sha256:", locked.read_text())) == len(pins(locked))
+
+
+def test_each_page_is_listed() -> None:
+    page = (PAGES / "README.md").read_text()
+    assert [one.name for one in PAGES.glob("*.md") if one.name != "README.md" and f"({one.name})" not in page] == []
