@@ -1,0 +1,53 @@
+"""template.yaml as CloudFormation gets it, and what the tests ask of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tools.translate import template, translated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPLATE = template()
+PARAMETERS: dict[str, Any] = TEMPLATE["Parameters"]
+DEPLOYED: dict[str, Any] = translated()["Resources"]
+FUNCTIONS = [name for name, resource in DEPLOYED.items() if resource["Type"] == "AWS::Lambda::Function"]
+
+# What holds events, and what says who may reach it.
+KEPT = ("AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::SQS::QueuePolicy", "AWS::S3::Bucket", "AWS::S3::BucketPolicy")
+
+HOUR = 60 * 60
+DAY = 24 * HOUR
+
+SERVICE = "POWERTOOLS_SERVICE_NAME"
+
+
+def of_type(kind: str) -> dict[str, dict[str, Any]]:
+    """Give the properties of each resource of type `kind`, by logical id."""
+    return {name: resource["Properties"] for name, resource in DEPLOYED.items() if resource["Type"] == kind}
+
+
+def get_att(name: str) -> dict[str, list[str]]:
+    """Give what names a resource's ARN."""
+    return {"Fn::GetAtt": [name, "Arn"]}
+
+
+def mapping_of(function: str) -> dict[str, Any]:
+    mappings = of_type("AWS::Lambda::EventSourceMapping").values()
+    (mapping,) = (mapping for mapping in mappings if mapping["FunctionName"] == {"Ref": function})
+    return mapping
+
+
+def role_of(function: str) -> dict[str, Any]:
+    name, _ = DEPLOYED[function]["Properties"]["Role"]["Fn::GetAtt"]
+    return of_type("AWS::IAM::Role")[name]
+
+
+def strings(part: object) -> Iterator[str]:
+    """Yield every string within `part`, keys left out."""
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from strings(inner)

@@ -1,0 +1,123 @@
+"""Each function may do what it does, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+import pytest
+
+from adapter.model import Code, Received, Rejected, Source
+from adapter.quarantine import Quarantine
+from tests.unit.template.deployed import DEPLOYED, FUNCTIONS, KEPT, get_att, of_type, role_of, strings
+
+OWN_LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+OWN_STREAM = {
+    "kinesis:DescribeStream",
+    "kinesis:DescribeStreamSummary",
+    "kinesis:GetRecords",
+    "kinesis:GetShardIterator",
+    "kinesis:ListShards",
+}
+# AWS Lambda developer guide, "Retain discarded batch records for a Kinesis Data Streams event source".
+FAILURES = {"s3:PutObject", "s3:ListBucket"}
+# AWS Lambda developer guide, "Using Lambda with Amazon SQS"; the first is the function's own.
+OWN_BACKLOG = {
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ReceiveMessage",
+}
+
+
+@pytest.mark.parametrize(
+    ("function", "actions"),
+    [
+        ("HttpFunction", OWN_LOGS | {"sqs:SendMessage"}),
+        ("KinesisFunction", OWN_LOGS | OWN_STREAM | FAILURES),
+        ("BacklogFunction", OWN_LOGS | OWN_BACKLOG),
+    ],
+)
+def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(function: str, actions: set[str]) -> None:
+    role = role_of(function)
+    (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
+    assert role["ManagedPolicyArns"] == [{"Ref": "DomainPolicy"}, {"Ref": "QuarantinePolicy"}]
+    statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
+    assert {action for statement in statements for action in statement["Action"]} == actions
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_role_reaches_its_own_log_group_stream_and_queue(function: str) -> None:
+    group = DEPLOYED[function]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
+    own = {"logs": get_att(group), "stream": get_att("Stream"), "backlog": get_att("Backlog")}
+    for policy in role_of(function)["Policies"]:
+        if policy["PolicyName"] != "failures":
+            (statement,) = policy["PolicyDocument"]["Statement"]
+            assert statement["Resource"] == own[policy["PolicyName"]]
+
+
+def test_lambda_writes_what_it_gives_up_on_where_it_always_does_and_nowhere_else() -> None:
+    (policy,) = (policy for policy in role_of("KinesisFunction")["Policies"] if policy["PolicyName"] == "failures")
+    granted = {tuple(one["Action"]): one["Resource"] for one in policy["PolicyDocument"]["Statement"]}
+    assert granted == {
+        ("s3:PutObject",): {"Fn::Sub": "${Quarantine.Arn}/aws/lambda/*"},
+        ("s3:ListBucket",): get_att("Quarantine"),
+    }
+
+
+class Keys:
+    """An S3 that notes the keys it is given."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    def put_object(self, *, Key: str, **_: object) -> None:  # noqa: N803 - S3's own name
+        self.keys.append(Key)
+
+
+def test_every_function_may_put_what_the_quarantine_puts_and_no_more() -> None:
+    (statement,) = of_type("AWS::IAM::ManagedPolicy")["QuarantinePolicy"]["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Action"]) == ("Allow", "s3:PutObject")
+    granted = {resource["Fn::Sub"].removeprefix("${Quarantine.Arn}/") for resource in statement["Resource"]}
+    bucket = Keys()
+    Quarantine(cast("Any", bucket), "bucket", 3).keep(Received(b"", Source.HTTP), Rejected(Code.NOT_JSON, ""))
+    assert granted == {f"{key.partition('/')[0]}/*" for key in bucket.keys}
+
+
+def test_the_domain_is_reached_directly_or_under_the_one_role() -> None:
+    (statement,) = of_type("AWS::IAM::ManagedPolicy")["DomainPolicy"]["PolicyDocument"]["Statement"]
+    condition, under_the_role, directly = statement["Fn::If"]
+    assert condition == "AssumesRole"
+    assert under_the_role == {"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": {"Ref": "DomainRoleArn"}}
+    assert directly["Action"] == "datazone:PostLineageEvent"
+    condition, given, default = directly["Resource"]["Fn::If"]
+    assert (condition, given) == ("ResourceGiven", {"Ref": "DomainResource"})
+    assert default["Fn::Sub"][0] == "arn:${AWS::Partition}:datazone:${Region}:${AWS::AccountId}:domain/${DomainId}"
+
+
+def test_nothing_is_granted_by_a_wildcard_but_the_end_of_a_key() -> None:
+    """Whoever needs one writes it into DomainResource, where it is seen. A key ends on what is made from its event."""
+    policies = [
+        policy["PolicyDocument"] for role in of_type("AWS::IAM::Role").values() for policy in role["Policies"]
+    ] + [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
+    assert len(policies) == 9
+    wild = [text for text in strings(policies) if "*" in text]
+    assert [text for text in wild if not re.fullmatch(r"\$\{Quarantine\.Arn\}/[a-z/]+/\*", text)] == []
+
+
+def test_queues_and_bucket_let_nobody_in_by_their_own_policies() -> None:
+    """They only deny; who may come in is said by the roles."""
+    documents = [one["PolicyDocument"] for kind in KEPT for one in of_type(kind).values() if "PolicyDocument" in one]
+    assert len(documents) == 3
+    assert {statement["Effect"] for document in documents for statement in document["Statement"]} == {"Deny"}
+
+
+def test_log_lines_go_where_they_are_kept_for_as_long_as_is_asked() -> None:
+    """Each function and the API write to a group of this template, and each group has its retention."""
+    groups = of_type("AWS::Logs::LogGroup")
+    used = {DEPLOYED[name]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"] for name in FUNCTIONS}
+    assert used | {"AccessLogGroup"} == set(groups)
+    assert len(used) == len(FUNCTIONS)
+    for group in groups.values():
+        assert group["RetentionInDays"] == {"Ref": "LogRetentionDays"}
