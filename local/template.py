@@ -92,6 +92,10 @@ class Template:
         found = self.resources("AWS::Serverless::Function")
         return [self._function(logical_id, _merged(shared, properties)) for logical_id, properties in found.items()]
 
+    def holds(self, condition: str) -> bool:
+        """Say whether `condition` holds. Raises TemplateError if there is none of that name."""
+        return self._condition(condition, "Conditions")
+
     def resolve(self, node: object, where: str) -> Any:  # noqa: ANN401 - a template holds any JSON
         """Resolve all intrinsic functions in `node`; `where` is the way to it. Raises TemplateError where it cannot."""
         match node:

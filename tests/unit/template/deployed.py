@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from tools.translate import template, translated
+from tools.translate import settled, template, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TEMPLATE = template()
 PARAMETERS: dict[str, Any] = TEMPLATE["Parameters"]
-DEPLOYED: dict[str, Any] = translated()["Resources"]
+TRANSLATED = translated()
+DEPLOYED: dict[str, Any] = TRANSLATED["Resources"]
 FUNCTIONS = [name for name, resource in DEPLOYED.items() if resource["Type"] == "AWS::Lambda::Function"]
 
 # What holds events, and what says who may reach it.
@@ -26,6 +27,11 @@ SERVICE = "POWERTOOLS_SERVICE_NAME"
 def of_type(kind: str) -> dict[str, dict[str, Any]]:
     """Give the properties of each resource of type `kind`, by logical id."""
     return {name: resource["Properties"] for name, resource in DEPLOYED.items() if resource["Type"] == kind}
+
+
+def given(**parameters: str) -> dict[str, Any]:
+    """Give the resources there are with `parameters`, all conditions decided."""
+    return cast("dict[str, Any]", settled(TRANSLATED, parameters)["Resources"])
 
 
 def get_att(name: str) -> dict[str, list[str]]:
