@@ -26,6 +26,7 @@ from local.template import TemplateError
 DEFAULT_PORT = 8080
 DEFAULT_AWS_PORT = 4566
 _LAST_PORT = 65535
+_GLANCE_SECONDS = 0.2
 
 WELCOME = """\
 OpenLineage events in, DataZone PostLineageEvent calls out: the adapter, and an AWS for it, on this machine.
@@ -59,7 +60,9 @@ def main(arguments: list[str]) -> int:
     try:
         system.start()
         console.say(WELCOME.format(url=system.url, aws_url=system.aws_url, stream=STREAM, domain=LOCAL_DOMAIN))
-        stop.wait()
+        # Not for ever: the kernel may hand a signal to any thread, and Python's handlers run when this one runs.
+        while not stop.wait(_GLANCE_SECONDS):
+            pass
         console.say("Stopping.")
     except InitError as error:
         print(error, file=sys.stderr)

@@ -175,7 +175,8 @@ def client(service: str, url: str) -> Any:  # noqa: ANN401 - boto3's clients hav
         endpoint_url=url,
         aws_access_key_id=ACCESS_KEY,
         aws_secret_access_key=SECRET_KEY,
-        config=Config(connect_timeout=2, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1}),
+        # A busy machine takes its time, above all for the first request to a service.
+        config=Config(connect_timeout=2, read_timeout=60, retries={"mode": "standard", "total_max_attempts": 1}),
     )
 
 

@@ -99,9 +99,14 @@ class Running:
         return [process.pid for process in mine if handler in process.command]
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> int:
-        """Stop it as Ctrl-C does; give its exit status."""
+        """Stop it as Ctrl-C does; give its exit status. One that does not end says where it stands, and is killed."""
         self.process.send_signal(how)
-        return self.process.wait(STOP_SECONDS)
+        try:
+            return self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)
+            self.process.wait(STOP_SECONDS)
+            raise AssertionError(f"it did not stop within {STOP_SECONDS} s:\n{self.output()}") from None
 
 
 def start(terminal: Path, *parameters: str, **variables: str) -> Running:
@@ -121,7 +126,7 @@ def run(terminal: Path, *parameters: str, **variables: str) -> subprocess.Popen[
         return subprocess.Popen(  # noqa: S603 - this interpreter, on our own module
             [sys.executable, "-m", "local", *parameters],
             cwd=ROOT,
-            env={**os.environ, **variables},
+            env={**os.environ, "PYTHONFAULTHANDLER": "1", **variables},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
