@@ -12,10 +12,14 @@ from adapter.datazone import DataZone
 from adapter.doors.backlog import BacklogDoor
 from adapter.doors.http import DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
+from adapter.found import Found
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.memory import Remembering
+from adapter.processing import Processing
 from adapter.quarantine import Quarantine
+from adapter.reconcile import Reconciliation
+from adapter.reconcile_telemetry import ReconcileTelemetry
 from adapter.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -54,6 +58,19 @@ def backlog(environment: Mapping[str, str]) -> BacklogDoor:
     read = settings.read(environment)
     ingest = _ingest(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
     return BacklogDoor(ingest, Lanes(ingest, read.lanes, BATCH_EVENT_SECONDS), _backlog(read, BATCH_PATIENCE))
+
+
+def reconcile(environment: Mapping[str, str]) -> Reconciliation:
+    """Build reconciliation. Raises SettingsError naming every bad variable."""
+    read = settings.read(environment)
+    bucket = aws.s3(read, BATCH_PATIENCE)
+    return Reconciliation(
+        Processing(aws.datazone(read, BATCH_PATIENCE), read.domain_id, BATCH_PATIENCE.attempt),
+        Found(bucket, read.quarantine_bucket),
+        Quarantine(bucket, read.quarantine_bucket, read.lanes),
+        ReconcileTelemetry(),
+        read.format_assertion,
+    )
 
 
 def _lineage(read: Settings, patience: Patience) -> DataZone:

@@ -45,7 +45,7 @@ _NOT_NOW_BY_STATUS = {401: Cause.ACCESS_DENIED, 403: Cause.ACCESS_DENIED, 429: C
 _SERVER_ERROR = 500
 
 # Worth another attempt within this call; the others want a person or much more time.
-_PASSING = frozenset({Cause.TIMEOUT, Cause.UNREACHABLE, Cause.THROTTLED, Cause.UNAVAILABLE})
+PASSING = frozenset({Cause.TIMEOUT, Cause.UNREACHABLE, Cause.THROTTLED, Cause.UNAVAILABLE})
 _FIRST_PAUSE = 0.1
 
 
@@ -80,7 +80,7 @@ class DataZone:
             if wait:
                 self._sleep(wait)
             outcome = self._post(event)
-            if not isinstance(outcome, Deferred) or outcome.cause not in _PASSING:
+            if not isinstance(outcome, Deferred) or outcome.cause not in PASSING:
                 return outcome
             wait = max(outcome.retry_after or 0.0, random.uniform(pause / 2, pause))  # noqa: S311 - jitter, not a secret
             pause *= 2
@@ -94,7 +94,7 @@ class DataZone:
         except ClientError as error:
             return _said_no(error, event)
         except BotoCoreError as error:
-            return Deferred(_could_not_ask(error), event.client_token)
+            return not_now(error, event.client_token)
         if not answer.get("id"):
             # A success without DataZone's id came from something that is not DataZone, a proxy perhaps.
             return Deferred(Cause.UNEXPECTED, event.client_token)
@@ -111,7 +111,15 @@ def _said_no(error: ClientError, event: RunEvent) -> Outcome:
             "DataZone refused the event",
             (Violation("", code, "must be an event that DataZone takes"),),
         )
-    return Deferred(_cause(code, error), event.client_token, _retry_after(error))
+    return not_now(error, event.client_token)
+
+
+def not_now(error: ClientError | BotoCoreError, client_token: str | None = None) -> Deferred:
+    """Say why DataZone did not do what it was asked."""
+    if isinstance(error, BotoCoreError):
+        return Deferred(_could_not_ask(error), client_token)
+    code = error.response.get("Error", {}).get("Code", "")
+    return Deferred(_cause(code, error), client_token, _retry_after(error))
 
 
 def _cause(code: str, error: ClientError) -> Cause:

@@ -17,6 +17,8 @@ class Source(StrEnum):
     BATCH = "batch"
     KINESIS = "kinesis"
     BACKLOG = "backlog"
+    # Not a door: an event that DataZone had taken and could not process, got back from there.
+    DATAZONE = "datazone"
 
 
 class FormatAssertion(StrEnum):
@@ -40,6 +42,8 @@ class Code(StrEnum):
     SCHEMA_VIOLATION = "schema_violation"
     NAMESPACE_NOT_ALLOWED = "namespace_not_allowed"
     REFUSED_BY_DATAZONE = "refused_by_datazone"
+    # After it was delivered: DataZone's own processing, which comes later, ended as FAILED.
+    FAILED_IN_DATAZONE = "failed_in_datazone"
     # Not the event's fault: the last shelter of one that the backlog did not take.
     BACKLOG_UNREACHABLE = "backlog_unreachable"
 
@@ -144,7 +148,8 @@ class Rejected:
     """The event's own fault: sending it again unchanged can never help.
 
     `errors` are in document order, at most MAX_ERRORS of them. `job` is whose event it is, as far as it can be read.
-    `quarantine_key` is where its bytes are kept, once they are.
+    `quarantine_key` is where its bytes are kept, once they are. `lineage_event_id` is DataZone's own id of one that it
+    had taken first.
     """
 
     code: Code
@@ -152,6 +157,7 @@ class Rejected:
     errors: tuple[Violation, ...] = ()
     job: Job | None = None
     quarantine_key: str | None = None
+    lineage_event_id: str | None = None
 
 
 Outcome = Delivered | Deferred | Rejected

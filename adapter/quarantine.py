@@ -68,6 +68,7 @@ class Quarantine:
             "producer": received.producer,
             "job_namespace": job.namespace if job else None,
             "job_name": job.name if job else None,
+            "lineage_event_id": rejected.lineage_event_id,
             "received_at": datetime.fromtimestamp(received.received_at, UTC).isoformat(),
             "bytes": len(received.raw),
             "replay": f"lineage-adapter replay s3://{self._bucket}/{key} --url URL",

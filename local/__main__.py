@@ -3,7 +3,7 @@
     python -m local [Parameter=Value …]
 
 PORT and AWS_PORT say where to listen; the parameters are template.yaml's. QUEUE_SPEED=100 has the backlog's delays
-pass a hundred times as fast.
+pass a hundred times as fast, SCHEDULE_SPEED=100 has what is on a schedule come a hundred times as often.
 """
 
 from __future__ import annotations
@@ -76,9 +76,9 @@ def _system(arguments: list[str], console: Console) -> System:
     ports = Ports(_port("PORT", DEFAULT_PORT), _port("AWS_PORT", DEFAULT_AWS_PORT))
     parameters = dict(_parameter(argument) for argument in arguments)
     queues.lighten()
-    queues.hurry(_speed())
+    queues.hurry(_speed("QUEUE_SPEED"))
     try:
-        return System(ports, parameters, console)
+        return System(ports, parameters, console, _speed("SCHEDULE_SPEED"))
     except PortTakenError as error:
         variable = "PORT" if error.port == ports.adapter else "AWS_PORT"
         raise UsageError(f"{error}. Choose another one: {variable}={error.port + 1} make run") from error
@@ -91,10 +91,10 @@ def _port(variable: str, default: int) -> int:
     return int(given)
 
 
-def _speed() -> int:
-    given = os.environ.get("QUEUE_SPEED", "1")
+def _speed(variable: str) -> int:
+    given = os.environ.get(variable, "1")
     if not (given.isascii() and given.isdigit() and int(given) > 0):
-        raise UsageError("QUEUE_SPEED must be a whole number, 1 for the speed of the real queue")
+        raise UsageError(f"{variable} must be a whole number, 1 for the speed of AWS")
     return int(given)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import boto3
 from botocore.config import Config
 
-from local import gateway, mapping, resources, sqs, template
+from local import gateway, mapping, resources, schedule, sqs, template
 from local.account import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
 from local.aws import Aws
 from local.console import Console, Trouble
@@ -18,6 +18,7 @@ from local.datazone.models import LOCAL_DOMAIN
 from local.destination import Bucket, Loud
 from local.metrics import Metrics
 from local.runtime import Program, Runtime
+from local.schedule import Clockwork
 from local.server import Server
 from local.sqs import QueuePoller
 from local.stream import StreamPoller
@@ -50,13 +51,16 @@ class Ports:
 class System:
     """Everything `make run` runs."""
 
-    def __init__(self, ports: Ports, parameters: Mapping[str, str], console: Console) -> None:
+    def __init__(self, ports: Ports, parameters: Mapping[str, str], console: Console, speed: float = 1.0) -> None:
         """Take the ports and read the template; `parameters` are the template's, on top of PARAMETERS.
+
+        Schedules come `speed` times as often.
 
         Raises PortTakenError, TemplateError and GatewayError. Nothing runs before `start`.
         """
         read = template.read(TEMPLATE, {**PARAMETERS, **parameters}, resources.PSEUDO_PARAMETERS)
         self._console = console
+        self._speed = speed
         self._aws = Aws(ports.aws)
         self._template = resources.named(read, self.aws_url)
         self._metrics = Metrics(self._client("cloudwatch"), Trouble(console.say, "CloudWatch"))
@@ -64,7 +68,7 @@ class System:
         self._runtimes = {function.logical_id: self._runtime(function) for function in self._functions}
         pairs = [(function, self._runtimes[function.logical_id]) for function in self._functions]
         self._server = Server(ports.adapter, gateway.Gateway(gateway.routes(pairs)), gateway.MAX_BODY)
-        self._pollers: list[StreamPoller | QueuePoller] = []
+        self._pollers: list[StreamPoller | QueuePoller | Clockwork] = []
 
     @property
     def url(self) -> str:
@@ -140,7 +144,7 @@ class System:
             **function.environment,
         }
 
-    def _poller(self, function: Function, source: EventSource) -> StreamPoller | QueuePoller | None:
+    def _poller(self, function: Function, source: EventSource) -> StreamPoller | QueuePoller | Clockwork | None:
         invoke = self._runtimes[function.logical_id].invoke
         match source.type:
             case "Kinesis":
@@ -152,6 +156,8 @@ class System:
                 queue = sqs.mapping(source)
                 trouble = Trouble(self._console.say, "SQS")
                 return QueuePoller(queue, self._queue_url(queue.queue_arn), self._client("sqs"), invoke, trouble)
+            case "Schedule":
+                return Clockwork(schedule.seconds(source) / self._speed, invoke)
             case _:
                 return None
 
@@ -190,6 +196,8 @@ def _sandboxes(function: Function) -> int:
                 polled += 4 * mapping.mapping(source).parallelization
             case "SQS":
                 polled += sqs.mapping(source).concurrency
+            case "Schedule":
+                polled += 1
             case _:
                 pass
     return polled or HTTP_SANDBOXES

@@ -11,6 +11,7 @@ from adapter import bootstrap
 from adapter.doors.backlog import BacklogDoor
 from adapter.doors.http import ANSWER_SECONDS, DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
+from adapter.reconcile import Reconciliation
 from adapter.settings import SettingsError
 
 ENVIRONMENT = {"DOMAIN_ID": "dzd_local", "DOMAIN_REGION": "eu-central-1", "FORMAT_ASSERTION": "warn", "LANES": "3"} | {
@@ -38,12 +39,16 @@ def test_the_http_door_has_time_for_a_second_attempt_and_answers_before_its_clie
 
 
 def test_a_wrong_environment_stops_the_container_at_its_start() -> None:
-    with pytest.raises(SettingsError, match="DOMAIN_ID"):
-        bootstrap.http({})
+    for build in (bootstrap.http, bootstrap.reconcile):
+        with pytest.raises(SettingsError, match="DOMAIN_ID"):
+            build({})
 
 
-@pytest.mark.parametrize(("name", "door"), [("http", HttpDoor), ("kinesis", KinesisDoor), ("backlog", BacklogDoor)])
-def test_each_handler_is_a_door_built_when_the_container_starts(
+@pytest.mark.parametrize(
+    ("name", "door"),
+    [("http", HttpDoor), ("kinesis", KinesisDoor), ("backlog", BacklogDoor), ("reconcile", Reconciliation)],
+)
+def test_each_handler_is_built_when_the_container_starts(
     monkeypatch: pytest.MonkeyPatch, name: str, door: type
 ) -> None:
     monkeypatch.delitem(sys.modules, f"adapter.handlers.{name}", raising=False)

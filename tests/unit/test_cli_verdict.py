@@ -20,7 +20,7 @@ def test_delivered_and_deferred_are_read_from_the_doors_own_answers() -> None:
     assert _read(answers.of(Deferred(Cause.THROTTLED, "token"))) == Verdict(Outcome.DEFERRED, 202)
 
 
-@pytest.mark.parametrize("code", [code for code in Code if answers.STATUSES[code][0] >= 400])
+@pytest.mark.parametrize("code", [code for code, (status, _) in answers.STATUSES.items() if status >= 400])
 def test_each_refusal_is_read_with_its_status_code_and_first_path(code: Code) -> None:
     status = answers.STATUSES[code][0]
     assert _read(answers.of(Rejected(code, "", VIOLATIONS))) == Verdict(Outcome.REJECTED, status, code, "/run/runId")

@@ -16,8 +16,9 @@ ROWS = (
     {"settings", "text", "spec", "body", "batch", "kpl"},
     {"size"},
     {"accept"},
-    {"ingest", "datazone", "telemetry", "backlog", "quarantine", "aws"},
-    {"lanes", "breaker", "memory"},
+    {"ingest", "datazone", "telemetry", "backlog", "quarantine", "aws", "found", "processing"},
+    {"lanes", "breaker", "memory", "reconcile"},
+    {"reconcile_telemetry"},
     {"doors"},
     {"bootstrap"},
     {"handlers"},
@@ -66,7 +67,7 @@ def test_each_aws_service_is_known_by_one_module() -> None:
         for module in MODULES
         if {name.split(".")[0] for name in _imported(ADAPTER / f"{module}.py")} & {"boto3", "botocore"}
     }
-    assert knowing == {"aws", "datazone", "backlog", "quarantine"}
+    assert knowing == {"aws", "datazone", "backlog", "quarantine", "found", "processing"}
 
 
 def test_the_package_imports_nothing_that_production_does_not_bundle() -> None:

@@ -64,6 +64,7 @@ def test_bytes_reason_and_day_are_kept() -> None:
         "producer": "spark-prod",
         "job_namespace": "retail",
         "job_name": "orders",
+        "lineage_event_id": None,
         "received_at": "2025-11-28T23:59:59+00:00",
         "bytes": len(RAW),
         "replay": f"lineage-adapter replay s3://bucket/{kept.quarantine_key} --url URL",

@@ -36,13 +36,15 @@ OWN_BACKLOG = {
         ("HttpFunction", OWN_LOGS | {"sqs:SendMessage"}),
         ("KinesisFunction", OWN_LOGS | OWN_STREAM | FAILURES),
         ("BacklogFunction", OWN_LOGS | OWN_BACKLOG),
+        ("ReconcileFunction", OWN_LOGS | {"s3:GetObject", "s3:PutObject", "s3:ListBucket"}),
     ],
 )
 def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(function: str, actions: set[str]) -> None:
     role = role_of(function)
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
-    assert role["ManagedPolicyArns"] == [{"Ref": "DomainPolicy"}, {"Ref": "QuarantinePolicy"}]
+    domain = "DomainReadPolicy" if function == "ReconcileFunction" else "DomainPolicy"
+    assert role["ManagedPolicyArns"] == [{"Ref": domain}, {"Ref": "QuarantinePolicy"}]
     statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
     assert {action for statement in statements for action in statement["Action"]} == actions
 
@@ -52,7 +54,7 @@ def test_a_role_reaches_its_own_log_group_stream_and_queue(function: str) -> Non
     group = DEPLOYED[function]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
     own = {"logs": get_att(group), "stream": get_att("Stream"), "backlog": get_att("Backlog")}
     for policy in role_of(function)["Policies"]:
-        if policy["PolicyName"] != "failures":
+        if policy["PolicyName"] not in {"failures", "found"}:
             (statement,) = policy["PolicyDocument"]["Statement"]
             assert statement["Resource"] == own[policy["PolicyName"]]
 
@@ -85,12 +87,19 @@ def test_every_function_may_put_what_the_quarantine_puts_and_no_more() -> None:
     assert granted == {f"{key.partition('/')[0]}/*" for key in bucket.keys}
 
 
-def test_the_domain_is_reached_directly_or_under_the_one_role() -> None:
-    (statement,) = of_type("AWS::IAM::ManagedPolicy")["DomainPolicy"]["PolicyDocument"]["Statement"]
+@pytest.mark.parametrize(
+    ("policy", "actions"),
+    [
+        ("DomainPolicy", "datazone:PostLineageEvent"),
+        ("DomainReadPolicy", ["datazone:GetLineageEvent", "datazone:ListLineageEvents"]),
+    ],
+)
+def test_the_domain_is_reached_directly_or_under_the_one_role(policy: str, actions: object) -> None:
+    (statement,) = of_type("AWS::IAM::ManagedPolicy")[policy]["PolicyDocument"]["Statement"]
     condition, under_the_role, directly = statement["Fn::If"]
     assert condition == "AssumesRole"
     assert under_the_role == {"Effect": "Allow", "Action": "sts:AssumeRole", "Resource": {"Ref": "DomainRoleArn"}}
-    assert directly["Action"] == "datazone:PostLineageEvent"
+    assert directly["Action"] == actions
     condition, given, default = directly["Resource"]["Fn::If"]
     assert (condition, given) == ("ResourceGiven", {"Ref": "DomainResource"})
     assert default["Fn::Sub"][0] == "arn:${AWS::Partition}:datazone:${Region}:${AWS::AccountId}:domain/${DomainId}"
@@ -101,7 +110,7 @@ def test_nothing_is_granted_by_a_wildcard_but_the_end_of_a_key() -> None:
     policies = [
         policy["PolicyDocument"] for role in of_type("AWS::IAM::Role").values() for policy in role["Policies"]
     ] + [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
-    assert len(policies) == 9
+    assert len(policies) == 12
     wild = [text for text in strings(policies) if "*" in text]
     assert [text for text in wild if not re.fullmatch(r"\$\{Quarantine\.Arn\}/[a-z/]+/\*", text)] == []
 

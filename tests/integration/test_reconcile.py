@@ -1,0 +1,124 @@
+"""DataZone fails one event in twenty after it has said 200: each is found once, and its bytes are kept."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from adapter import bootstrap
+from tests.fakes import run_event
+from tests.integration.running import DOMAIN, Running, start, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+FAILED = "quarantine/failed_in_datazone/"
+EVENTS = 200
+
+
+class Invocation:
+    """Lambda's context, with so many seconds left."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def get_remaining_time_in_millis(self) -> int:
+        return int((self._end - time.monotonic()) * 1000)
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[Running]:
+    """Give a system whose own function does not come into play: its first pass is minutes away."""
+    system = start(tmp_path / "terminal")
+    yield system
+    assert system.stop() == 0
+
+
+def fail_one_in_twenty(system: Running) -> set[str]:
+    """Post EVENTS events and give DataZone's ids of those it cannot process."""
+    system.faults("PUT", processing_fails=0.05)
+    batch = b"[" + b",".join(run_event(run) for run in range(EVENTS)) + b"]"
+    assert system.post(batch, "/api/v1/lineage/batch").body["summary"]["failed"] == 0
+    system.faults("DELETE")
+    until(lambda: len(listed(system, "FAILED")) + len(listed(system, "SUCCESS")) == EVENTS)
+    return listed(system, "FAILED")
+
+
+def listed(system: Running, status: Any) -> set[str]:  # noqa: ANN401 - one of botocore's literals
+    pages = system.datazone.get_paginator("list_lineage_events").paginate(
+        domainIdentifier=DOMAIN, processingStatus=status
+    )
+    return {item["id"] for page in pages for item in page["items"]}
+
+
+def kept(system: Running) -> dict[str, bytes]:
+    """Give what is in quarantine for it: DataZone's ids and the bytes."""
+    found = system.s3.list_objects_v2(Bucket=system.bucket, Prefix=FAILED).get("Contents", [])
+    bodies = {one["Key"]: system.s3.get_object(Bucket=system.bucket, Key=one["Key"])["Body"].read() for one in found}
+    return {
+        json.loads(body)["lineage_event_id"]: bodies[key.replace(".reason.json", ".event")]
+        for key, body in bodies.items()
+        if key.endswith(".reason.json")
+    }
+
+
+def a_pass(system: Running, monkeypatch: pytest.MonkeyPatch, seconds: float) -> dict[str, Any]:
+    """Make one pass as a container that has just started does."""
+    variables = {
+        "AWS_ENDPOINT_URL": system.aws_url,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "POWERTOOLS_METRICS_NAMESPACE": "LineageAdapter",
+        "POWERTOOLS_SERVICE_NAME": "test",
+    }
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    build = {
+        "DOMAIN_ID": DOMAIN,
+        "DOMAIN_REGION": "us-east-1",
+        "BACKLOG_URL": f"{system.aws_url}/1/unused",
+        "QUARANTINE_BUCKET": system.bucket,
+    }
+    return bootstrap.reconcile(build)({}, Invocation(seconds))
+
+
+def test_every_failure_is_found_once_under_throttling_and_across_restarts(
+    running: Running, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each pass is a container of its own; the first ones have too little time for all there is to do."""
+    failed = fail_one_in_twenty(running)
+    assert failed
+    running.faults("PUT", status=429, rate=0.3)
+    passes = []
+    for seconds in (15, 15, 16.5, 18, 60):
+        passes.append(a_pass(running, monkeypatch, seconds))
+        if passes[-1]["complete"]:
+            break
+    assert not passes[0]["complete"]
+    assert passes[-1]["complete"]
+    passes.append(a_pass(running, monkeypatch, 60))
+    running.faults("DELETE")
+    assert sum(one["failed"] for one in passes) == len(failed)
+    said = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(line["lineage_event_id"] for line in said if line.get("message") == "failed in datazone") == sorted(
+        failed
+    )
+    assert kept(running) == {one: running.event(one) for one in failed}
+
+
+def test_the_function_finds_them_on_its_schedule(tmp_path: Path) -> None:
+    """And says so in its log, in CloudWatch and in the quarantine."""
+    system = start(tmp_path / "terminal", SCHEDULE_SPEED="200")
+    try:
+        failed = fail_one_in_twenty(system)
+        until(lambda: set(kept(system)) == failed)
+        until(lambda: system.output().count("failed in datazone") == len(failed))
+        found = system.client("cloudwatch").list_metrics(Namespace="LineageAdapter")["Metrics"]
+        assert "DataZoneFailed" in {metric["MetricName"] for metric in found}
+    finally:
+        assert system.stop() == 0

@@ -1,0 +1,33 @@
+"""Reconciliation comes on a schedule and reads of the bucket what it has written itself."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from adapter.found import Found, Position
+from adapter.reconcile import ANSWER
+from tests.unit.template.deployed import DEPLOYED, get_att, of_type, role_of
+from tests.unit.template.test_granted import Keys
+
+
+def test_reconciliation_reads_and_writes_what_it_has_found_and_nothing_else_of_the_bucket() -> None:
+    (policy,) = (policy for policy in role_of("ReconcileFunction")["Policies"] if policy["PolicyName"] == "found")
+    granted = {tuple(one["Action"]): one["Resource"] for one in policy["PolicyDocument"]["Statement"]}
+    assert granted == {
+        ("s3:GetObject", "s3:PutObject"): {"Fn::Sub": "${Quarantine.Arn}/reconcile/*"},
+        ("s3:ListBucket",): get_att("Quarantine"),
+    }
+    bucket = Keys()
+    found = Found(cast("Any", bucket), "bucket")
+    found.save(Position(1.0, 1.0))
+    found.add("id", 1.0, "key")
+    assert {key.partition("/")[0] for key in bucket.keys} == {"reconcile"}
+
+
+def test_passes_come_one_after_the_other_and_the_next_one_is_the_retry() -> None:
+    """A pass ends by its own clock before Lambda's, and that before the next pass is due."""
+    (rule,) = of_type("AWS::Events::Rule").values()
+    assert rule["ScheduleExpression"] == "rate(5 minutes)"
+    assert ANSWER < DEPLOYED["ReconcileFunction"]["Properties"]["Timeout"] < 5 * 60
+    (invoke,) = of_type("AWS::Lambda::EventInvokeConfig").values()
+    assert invoke["MaximumRetryAttempts"] == 0
