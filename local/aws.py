@@ -1,4 +1,4 @@
-"""AWS on one port: moto, the DataZone it lacks, and faults around both."""
+"""AWS on one port: moto, the DataZone and the stack it lacks, and faults around all of them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from urllib.parse import unquote
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
 from werkzeug.test import run_wsgi_app
 
+from local import cloudformation
+from local.cloudformation import CLOUDFORMATION
 from local.datazone import wire
 from local.faults import DATAZONE, Faults
 from local.server import HOST, Request, Response, Server
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from flask import Flask
+
+    from local.cloudformation import Stack
 
 MAX_BODY = 128 * 1024 * 1024
 
@@ -43,10 +47,14 @@ class Aws:
     """The services, at a port of this machine. What they hold is gone when the process ends."""
 
     def __init__(self, port: int) -> None:
-        """Listen on `port`, or any free one for 0. Raises PortTakenError. Nothing is answered before `server.start`."""
+        """Listen on `port`, or any free one for 0. Raises PortTakenError. Nothing is answered before `server.start`.
+
+        `stack` is what CloudFormation tells of, once it is set.
+        """
         self._faults = Faults()
         self._moto = _Moto(create_backend_app)
         self._locks = {service: Lock() for service in _ONE_AT_A_TIME}
+        self.stack: Stack | None = None
         self.server = Server(port, self._answer, MAX_BODY)
 
     def _answer(self, request: Request) -> Response:
@@ -58,6 +66,8 @@ class Aws:
     def _serve(self, service: str, request: Request) -> Response:
         if service == DATAZONE:
             return _datazone(request)
+        if service == CLOUDFORMATION:
+            return cloudformation.answer(request, self.stack)
         with self._turn(service, request):
             body, status, headers = run_wsgi_app(self._moto, _environ(service, request), buffered=True)
             return Response(int(status.split()[0]), list(headers), b"".join(body))

@@ -1,7 +1,4 @@
-"""The template's stream, queues and buckets: what they are called here, and made in the local AWS.
-
-There is also a stack of the template's name, with its outputs and nothing else, for commands that look one up.
-"""
+"""The template's stream, queues and buckets: what they are called here, and made in the local AWS."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from local.account import ACCOUNT, REGION
+from local.cloudformation import Stack
 from local.template import Physical, Template
 
 if TYPE_CHECKING:
@@ -77,15 +75,14 @@ def create(template: Template, kinesis: KinesisClient, sqs: SQSClient, s3: S3Cli
         _create_bucket(s3, template.physical[logical_id].ref, properties)
 
 
-def create_stack(template: Template, url: str, cloudformation: Any) -> None:  # noqa: ANN401 - its types are not installed
-    """Make a stack with the template's outputs; `url` is where its API is."""
+def stack(template: Template, url: str) -> Stack:
+    """Say what stack there is; `url` is where its API is."""
     apis = {name: Physical(name, {"ApiEndpoint": url}) for name in template.resources(_API)}
     template = replace(template, physical={**template.physical, **apis})
     outputs = {
-        name: {"Value": template.resolve(output["Value"], f"Outputs.{name}")}
-        for name, output in template.outputs().items()
+        name: str(template.resolve(output["Value"], f"Outputs.{name}")) for name, output in template.outputs().items()
     }
-    cloudformation.create_stack(StackName=STACK, TemplateBody=json.dumps({"Resources": {}, "Outputs": outputs}))
+    return Stack(STACK, PSEUDO_PARAMETERS["AWS::StackId"], outputs)
 
 
 def _name(template: Template, kind: str, logical_id: str, attribute: str, otherwise: str) -> str:

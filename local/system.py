@@ -86,7 +86,7 @@ class System:
         with ThreadPoolExecutor() as starting:
             warming = [starting.submit(runtime.warm) for runtime in self._runtimes.values()]
             resources.create(self._template, self._client("kinesis"), self._client("sqs"), self._client("s3"))
-        resources.create_stack(self._template, self.url, self._client("cloudformation"))
+        self._aws.stack = resources.stack(self._template, self.url)
         self._metrics.start()
         for warm in warming:
             warm.result()
