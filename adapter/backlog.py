@@ -78,6 +78,7 @@ def message(received: Received, client_token: str | None) -> str:
             "producer": received.producer,
             "client_token": client_token,
             "received_at": received.received_at,
+            "replays": received.replays,
             # What its door knew and the bytes alone do not say: that they were no array, or in an unknown encoding.
             "refused": _said(received.refused) if received.refused else None,
         }
@@ -101,9 +102,20 @@ def _read(said: object) -> Received:
             "received_at": int() | float() as received_at,
             **more,
         } if 0 <= received_at < _END_OF_CALENDAR:
-            raw, refused = _unpacked(event), _refused(more.get("refused"))
-            return Received(raw, Source(source), producer, float(received_at), waited=True, refused=refused)
+            return Received(
+                _unpacked(event),
+                Source(source),
+                producer,
+                float(received_at),
+                waited=True,
+                refused=_refused(more.get("refused")),
+                replays=_text(more.get("replays")),
+            )
     raise ValueError("none of ours")
+
+
+def _text(said: object) -> str | None:
+    return said if isinstance(said, str) else None
 
 
 def _said(refused: Rejected) -> dict[str, str]:

@@ -58,7 +58,7 @@ class Ingest:
 
     def judge(self, received: Received) -> RunEvent | Rejected | Deferred:
         """Say what `received` is; nothing is done about it yet."""
-        return self._guarded(lambda: received.refused or accept(received.raw, self.assertion), None)
+        return self._guarded(lambda: received.refused or self._accepted(received), None)
 
     def settle(self, received: Received, judged: RunEvent | Rejected | Deferred, deadline: float) -> Outcome:
         """Deliver what was accepted, quarantine what is refused, here or by DataZone. Safe in several threads."""
@@ -69,6 +69,12 @@ class Ingest:
         """Record and return `outcome`, the last word on `received`."""
         self.records.event(received, judged if isinstance(judged, RunEvent) else None, outcome)
         return outcome
+
+    def _accepted(self, received: Received) -> RunEvent | Rejected:
+        judged = accept(received.raw, self.assertion)
+        if received.replays and isinstance(judged, RunEvent):
+            return judged.replaying(received.replays)
+        return judged
 
     def _settled(self, received: Received, judged: RunEvent | Rejected | Deferred, deadline: float) -> Outcome:
         outcome = self.lineage.deliver(judged, deadline) if isinstance(judged, RunEvent) else judged

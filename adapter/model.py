@@ -6,8 +6,9 @@ Imports the standard library only. Everything here is immutable and crosses modu
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from hashlib import sha256
 
 
 class Source(StrEnum):
@@ -80,7 +81,8 @@ class Received:
 
     `source` is the door it first came through and `received_at` when, in seconds since 1970; `producer` is who
     authenticated there. `waited` says that it comes from the backlog. `refused` is the verdict where its door could
-    not even unwrap it; `raw` is then what came.
+    not even unwrap it; `raw` is then what came. `replays` is DataZone's own id of the same bytes where it took them
+    once and could not process them, and is to try anew.
     """
 
     raw: bytes
@@ -89,6 +91,7 @@ class Received:
     received_at: float = field(default_factory=time.time, compare=False)
     waited: bool = False
     refused: Rejected | None = None
+    replays: str | None = None
 
     @property
     def door(self) -> Source:
@@ -118,6 +121,15 @@ class RunEvent:
     event_type: str | None
     client_token: str
     warnings: tuple[Violation, ...] = ()
+
+    def replaying(self, lineage_event_id: str) -> RunEvent:
+        """Give the same event under the token for another try, after DataZone could not process it as that one.
+
+        Under its own token DataZone would answer with what it has. This one is as good against a second delivery: it
+        is the same however often the same failure is replayed, and another after another failure.
+        """
+        token = sha256(f"{self.client_token}:{lineage_event_id}".encode()).hexdigest()
+        return replace(self, client_token=token)
 
 
 @dataclass(frozen=True, slots=True)

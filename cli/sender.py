@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from adapter.doors.gateway import REPLAYS
 from cli import verdict
 from cli.verdict import Outcome, Verdict
 
@@ -53,7 +54,7 @@ class Sender:
         Raise StopError when it is not the event that is wrong but the URL, the credentials or the adapter's absence.
         """
         for delay in (*DELAYS, None):
-            said, asked = self._post(item.raw)
+            said, asked = self._post(item)
             if asked is None or delay is None:
                 break
             seconds = max(delay, asked)
@@ -64,10 +65,11 @@ class Sender:
             raise StopError(f"nothing at {self._endpoint} takes events ({said}); check --url and that the adapter runs")
         return said
 
-    def _post(self, raw: bytes) -> tuple[Verdict, float | None]:
+    def _post(self, item: Item) -> tuple[Verdict, float | None]:
         """Post once; give the verdict and, where sending again may help, the seconds the adapter asks to wait."""
         headers = {"Content-Type": "application/json"} | ({"Content-Encoding": "gzip"} if self._compress else {})
-        body = gzip.compress(raw, mtime=0) if self._compress else raw
+        headers |= {REPLAYS: item.replays} if item.replays else {}
+        body = gzip.compress(item.raw, mtime=0) if self._compress else item.raw
         try:
             answer = self._client.post(self._endpoint, content=body, headers=headers)
         except httpx.TimeoutException:

@@ -48,13 +48,15 @@ class Place(Protocol):
 class Item:
     """One event as it lies there. `name` is its file, with `:line` where a file holds many.
 
-    `verdict` is there where nothing can be sent. `place` remembers by itself what is finished.
+    `verdict` is there where nothing can be sent. `place` remembers by itself what is finished. `replays` is DataZone's
+    own id of what it took once and could not process.
     """
 
     name: str
     raw: bytes
     place: Place | None = None
     verdict: Verdict | None = None
+    replays: str | None = None
 
 
 def is_read(path: Path) -> bool:

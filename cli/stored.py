@@ -9,14 +9,16 @@ stays. So the same command, typed again, sends what is left, and an event sent t
 
 from __future__ import annotations
 
+import json
 from contextlib import closing
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from adapter.model import Code
 from cli import failures
 from cli.ahead import ahead
 from cli.aws import LANES
-from cli.bucket import FAILURES, QUARANTINE, event_key, event_name
+from cli.bucket import FAILURES, QUARANTINE, event_key, event_name, reason_key
 from cli.sources import Item, SourceError
 from cli.verdict import Outcome, Verdict
 
@@ -78,7 +80,7 @@ def count(found: Iterable[str]) -> int | None:
 def _items(bucket: Bucket, key: str, stored: Stored) -> Iterator[Item]:
     url = bucket.url(key)
     if name := event_name(key):
-        yield Item(url, stored.body, Quarantined(bucket, name, stored))
+        yield Item(url, stored.body, Quarantined(bucket, name, stored), replays=_replays(bucket, name))
         return
     try:
         events = failures.events(stored.body)
@@ -87,6 +89,15 @@ def _items(bucket: Bucket, key: str, stored: Stored) -> Iterator[Item]:
         return
     place = FailureRecord(bucket, key, len(events))
     yield from (Item(f"{url}:{at}", raw, place) for at, raw in events)
+
+
+def _replays(bucket: Bucket, name: str) -> str | None:
+    """Give DataZone's id of an event that failed there, as its reason has it; None for all others."""
+    if not name.startswith(f"{Code.FAILED_IN_DATAZONE}/"):
+        return None
+    reason = bucket.get(reason_key(name))
+    said = json.loads(reason.body).get("lineage_event_id") if reason else None
+    return said if isinstance(said, str) else None
 
 
 class Quarantined:

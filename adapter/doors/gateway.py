@@ -8,22 +8,31 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+# Sent by `lineage-adapter` with what DataZone took once and could not process: its id of that.
+REPLAYS = "lineage-replays"
+# Amazon DataZone API reference, GetLineageEvent, identifier.
+_LINEAGE_EVENT_ID = re.compile(r"[a-z0-9]{14}")
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """An HTTP request as the emitter made it. `path` has no slash at its end; `body` is still compressed."""
+    """An HTTP request as the emitter made it. `path` has no slash at its end; `body` is still compressed.
+
+    `replays` is what the header of that name says, if it can be an id of DataZone's.
+    """
 
     method: str
     path: str
     content_encoding: str
     body: bytes
+    replays: str | None = None
 
 
 def request(event: Mapping[str, Any]) -> Request:
@@ -33,7 +42,14 @@ def request(event: Mapping[str, Any]) -> Request:
     else:
         method, path = event["httpMethod"], event["path"]
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
-    return Request(method, path.rstrip("/"), headers.get("content-encoding", ""), _body(event))
+    replays = headers.get(REPLAYS, "")
+    return Request(
+        method,
+        path.rstrip("/"),
+        headers.get("content-encoding", ""),
+        _body(event),
+        replays if _LINEAGE_EVENT_ID.fullmatch(replays) else None,
+    )
 
 
 def _body(event: Mapping[str, Any]) -> bytes:

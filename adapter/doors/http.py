@@ -80,6 +80,8 @@ class HttpDoor:
 
     def _event(self, asked: Request, started: float) -> answers.Answer:
         received = opened(asked.body, Source.HTTP, asked.content_encoding)
+        if asked.replays:
+            received = replace(received, replays=asked.replays)
         return self._answered(received, self.ingest(received, started + DELIVERY_SECONDS), started)
 
     def _batch(self, asked: Request, started: float) -> answers.Answer:

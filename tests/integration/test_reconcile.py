@@ -7,8 +7,10 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from adapter import bootstrap
+from cli.main import group
 from tests.fakes import run_event
 from tests.integration.running import DOMAIN, Running, start, until
 
@@ -66,9 +68,8 @@ def kept(system: Running) -> dict[str, bytes]:
     }
 
 
-def a_pass(system: Running, monkeypatch: pytest.MonkeyPatch, seconds: float) -> dict[str, Any]:
-    """Make one pass as a container that has just started does."""
-    variables = {
+def aws_environment(system: Running) -> dict[str, str]:
+    return {
         "AWS_ENDPOINT_URL": system.aws_url,
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -76,7 +77,11 @@ def a_pass(system: Running, monkeypatch: pytest.MonkeyPatch, seconds: float) -> 
         "POWERTOOLS_METRICS_NAMESPACE": "LineageAdapter",
         "POWERTOOLS_SERVICE_NAME": "test",
     }
-    for name, value in variables.items():
+
+
+def a_pass(system: Running, monkeypatch: pytest.MonkeyPatch, seconds: float) -> dict[str, Any]:
+    """Make one pass as a container that has just started does."""
+    for name, value in aws_environment(system).items():
         monkeypatch.setenv(name, value)
     build = {
         "DOMAIN_ID": DOMAIN,
@@ -111,8 +116,27 @@ def test_every_failure_is_found_once_under_throttling_and_across_restarts(
     assert kept(running) == {one: running.event(one) for one in failed}
 
 
-def test_the_function_finds_them_on_its_schedule(tmp_path: Path) -> None:
-    """And says so in its log, in CloudWatch and in the quarantine."""
+def typed(*words: str) -> Result:
+    return CliRunner().invoke(group, [*words, "--stack", "lineage-adapter"])
+
+
+def replayed(system: Running, monkeypatch: pytest.MonkeyPatch, failed: set[str]) -> None:
+    """Replay what failed: DataZone takes each of them anew, and knows the old one no better than before."""
+    for name, value in aws_environment(system).items():
+        monkeypatch.setenv(name, value)
+    listed_ = typed("quarantine", "list", "--code", "failed_in_datazone", "--json")
+    assert {json.loads(line)["lineage_event_id"] for line in listed_.output.splitlines()} == failed
+    before = set(system.delivered())
+    assert typed("quarantine", "replay", "--code", "failed_in_datazone").exit_code == 0
+    after = system.delivered()
+    assert len(after.keys() - before) == len(failed)
+    assert sorted(after[one] for one in after.keys() - before) == sorted(after[one] for one in failed)
+    assert kept(system) == {}
+    until(lambda: len(listed(system, "SUCCESS")) == EVENTS)
+
+
+def test_the_function_finds_them_on_its_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And says so in its log, in CloudWatch and in the quarantine, from where they are replayed."""
     system = start(tmp_path / "terminal", SCHEDULE_SPEED="200")
     try:
         failed = fail_one_in_twenty(system)
@@ -120,5 +144,6 @@ def test_the_function_finds_them_on_its_schedule(tmp_path: Path) -> None:
         until(lambda: system.output().count("failed in datazone") == len(failed))
         found = system.client("cloudwatch").list_metrics(Namespace="LineageAdapter")["Metrics"]
         assert "DataZoneFailed" in {metric["MetricName"] for metric in found}
+        replayed(system, monkeypatch, failed)
     finally:
         assert system.stop() == 0

@@ -48,6 +48,12 @@ def test_a_message_brings_back_the_verdict_of_its_door() -> None:
     assert backlog.received(backlog.message(RECEIVED, None)).refused is None
 
 
+def test_a_message_brings_back_what_it_replays() -> None:
+    replay = replace(RECEIVED, replays="abc123def456gh")
+    assert backlog.received(backlog.message(replay, None)).replays == "abc123def456gh"
+    assert backlog.received(backlog.message(RECEIVED, None)).replays is None
+
+
 def test_a_message_from_before_there_were_verdicts_is_read() -> None:
     said = json.loads(backlog.message(RECEIVED, None))
     del said["refused"]

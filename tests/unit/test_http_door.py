@@ -106,6 +106,34 @@ def test_a_plain_body_may_come_as_base64() -> None:
     assert door.lineage.given[0].raw == RAW
 
 
+def test_what_failed_in_datazone_is_replayed_under_a_token_of_its_own() -> None:
+    """Under its first token DataZone would answer with what it has. Each failure has one other, however often tried."""
+    door = Door()
+    failures = ["abc123def456gh", "abc123def456gh", "zzz123def456gh"]
+    door.post(RAW)
+    for failure in failures:
+        door.post(RAW, Lineage_Replays=failure)
+    first, second, again, another = (event.client_token for event in door.lineage.given)
+    assert first != second == again != another != first
+    assert {event.raw for event in door.lineage.given} == {RAW}
+
+
+@pytest.mark.parametrize("claimed", ["", "abc", "ABC123DEF456GH", "abc123def456gh\n", "abc123def456g\u0660"])
+def test_what_is_no_id_of_datazones_is_not_replayed(claimed: str) -> None:
+    door = Door()
+    door.post(RAW)
+    door.post(RAW, Lineage_Replays=claimed)
+    assert door.lineage.given[0] == door.lineage.given[1]
+
+
+def test_a_replay_that_has_to_wait_is_still_one() -> None:
+    door = Door(lambda event: Deferred(Cause.UNAVAILABLE, event.client_token))
+    status, _, body = door.post(RAW, Lineage_Replays="abc123def456gh")
+    ((kept, token),) = door.backlog.put_in
+    assert (status, kept.replays) == (202, "abc123def456gh")
+    assert body["clientToken"] == token == door.lineage.given[0].client_token
+
+
 def test_a_body_that_is_not_the_base64_it_claims_is_no_json() -> None:
     assert Door().knock(_v1(RAW) | {"body": "%%%", "isBase64Encoded": True})[2]["code"] == "not_json"
 
