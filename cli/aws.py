@@ -25,6 +25,7 @@ from botocore.exceptions import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mypy_boto3_datazone import DataZoneClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
@@ -58,6 +59,9 @@ _ACTIONS = {
     "CopyObject": "s3:GetObject and s3:PutObject",
     "DeleteObject": "s3:DeleteObject",
     "DescribeStacks": "cloudformation:DescribeStacks",
+    "GetMetricData": "cloudwatch:GetMetricData",
+    "GetLineageEvent": "datazone:GetLineageEvent",
+    "ListLineageEvents": "datazone:ListLineageEvents",
 }
 
 
@@ -91,15 +95,27 @@ def cloudwatch(endpoint_url: str | None) -> Any:  # noqa: ANN401 - its types are
         return boto3.client("cloudwatch", endpoint_url=endpoint_url, config=_CONFIG)
 
 
+def datazone(region: str, endpoint_url: str | None) -> DataZoneClient:
+    """Make a client for the domain, which may be in another region than the stack; raise AwsError."""
+    with explained("DataZone"):
+        return boto3.client("datazone", region, endpoint_url=endpoint_url, config=_CONFIG)
+
+
 def output(stack: str, name: str, endpoint_url: str | None) -> str:
     """Look up an output of the adapter's stack; raise AwsError where there is no such stack or output."""
+    return outputs(stack, endpoint_url, name)[name]
+
+
+def outputs(stack: str, endpoint_url: str | None, *names: str) -> dict[str, str]:
+    """Look up outputs of the adapter's stack by their names; raise AwsError where there is no such stack or output."""
     with explained(f"the stack {stack}"):
         client: Any = boto3.client("cloudformation", endpoint_url=endpoint_url, config=_CONFIG)
         described = client.describe_stacks(StackName=stack)["Stacks"][0]
-    outputs = {one["OutputKey"]: str(one["OutputValue"]) for one in described.get("Outputs", ())}
-    if name not in outputs:
-        raise AwsError(f"the stack {stack} has no output {name}: is it the adapter's, of this version?")
-    return outputs[name]
+    found = {one["OutputKey"]: str(one["OutputValue"]) for one in described.get("Outputs", ())}
+    for name in names:
+        if name not in found:
+            raise AwsError(f"the stack {stack} has no output {name}: is it the adapter's, of this version?")
+    return {name: found[name] for name in names}
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from cli.lint import lint
 from cli.quarantine import quarantine
 from cli.replay import replay
 from cli.sending import INTERRUPTED
+from cli.status import status
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,6 +24,7 @@ group.add_command(replay)
 group.add_command(lint)
 group.add_command(quarantine)
 group.add_command(backlog)
+group.add_command(status)
 
 
 def main() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from itertools import batched
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -43,8 +44,9 @@ def running(tmp_path: Path) -> Iterator[Running]:
 def fail_one_in_twenty(system: Running) -> set[str]:
     """Post EVENTS events and give DataZone's ids of those it cannot process."""
     system.faults("PUT", processing_fails=0.05)
-    batch = b"[" + b",".join(run_event(run) for run in range(EVENTS)) + b"]"
-    assert system.post(batch, "/api/v1/lineage/batch").body["summary"]["failed"] == 0
+    for some in batched(map(run_event, range(EVENTS)), 20, strict=True):
+        batch = b"[" + b",".join(some) + b"]"
+        assert system.post(batch, "/api/v1/lineage/batch").body["summary"]["failed"] == 0
     system.faults("DELETE")
     until(lambda: len(listed(system, "FAILED")) + len(listed(system, "SUCCESS")) == EVENTS)
     return listed(system, "FAILED")
@@ -124,6 +126,8 @@ def replayed(system: Running, monkeypatch: pytest.MonkeyPatch, failed: set[str])
     """Replay what failed: DataZone takes each of them anew, and knows the old one no better than before."""
     for name, value in aws_environment(system).items():
         monkeypatch.setenv(name, value)
+    before_it = until(lambda: (now := overview(typed("status", "--json")))["delivered"] == EVENTS and now)
+    assert before_it == {"received": EVENTS, "delivered": EVENTS, "failed": len(failed), "by": {"retail": len(failed)}}
     listed_ = typed("quarantine", "list", "--code", "failed_in_datazone", "--json")
     assert {json.loads(line)["lineage_event_id"] for line in listed_.output.splitlines()} == failed
     before = set(system.delivered())
@@ -133,6 +137,13 @@ def replayed(system: Running, monkeypatch: pytest.MonkeyPatch, failed: set[str])
     assert sorted(after[one] for one in after.keys() - before) == sorted(after[one] for one in failed)
     assert kept(system) == {}
     until(lambda: len(listed(system, "SUCCESS")) == EVENTS)
+    until(lambda: overview(typed("status", "--json"))["delivered"] == EVENTS + len(failed))
+
+
+def overview(result: Result) -> dict[str, Any]:
+    said = json.loads(result.output)
+    numbers = {name: said[name] for name in ("received", "delivered")}
+    return numbers | {"failed": said["datazone"]["failed"], "by": said["datazone"]["failed_by_namespace"]}
 
 
 def test_the_function_finds_them_on_its_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
