@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -29,13 +29,10 @@ class Ledger:
         """Give the bytes of each event in DataZone that was not there before."""
         return [raw for key, raw in self._system.delivered().items() if key not in self._before]
 
-    def refused(self) -> dict[bytes, str]:
-        """Give the bytes of each event in the quarantine that was not there before, and the code of its refusal."""
-        return {
-            self._object(reason.replace(".reason.json", ".event")): json.loads(self._object(reason))["code"]
-            for reason in self._reasons()
-            if reason not in self._refused_before
-        }
+    def reasons(self) -> dict[bytes, dict[str, Any]]:
+        """Give the bytes of each event in the quarantine that was not there before, and why it is there."""
+        new = [key for key in self._reasons() if key not in self._refused_before]
+        return {self._object(key.replace(".reason.json", ".event")): json.loads(self._object(key)) for key in new}
 
     def closes(self, emitted: Collection[bytes], findings: Mapping[bytes, str] | None = None) -> None:
         """Assert that of `emitted` each event is in DataZone once, byte for byte, and nothing else is.
@@ -51,7 +48,7 @@ class Ledger:
         delivered = Counter(self.delivered())
         lost, strange = expected - delivered, delivered - expected
         assert (len(lost), len(strange)) == (0, 0), f"lost: {list(lost)}; not emitted: {list(strange)}"
-        assert self.refused() == findings
+        assert {raw: reason["code"] for raw, reason in self.reasons().items()} == findings
 
     def _reasons(self) -> list[str]:
         pages = self._system.s3.get_paginator("list_objects_v2").paginate(

@@ -1,0 +1,1 @@
+"""A program that runs in an environment of openlineage-python, from its own directory."""

@@ -1,0 +1,1 @@
+"""Programs that run in an environment of Great Expectations, from their own directory."""
