@@ -201,9 +201,14 @@ def read(path: Path, given: Mapping[str, str], pseudo: Mapping[str, str]) -> Tem
     value or has one that the template does not allow.
     """
     document = yaml.load(path.read_text(encoding="utf-8"), _Loader)  # noqa: S506 - a SafeLoader, with CloudFormation's tags
+    return of(document, given, pseudo)
+
+
+def of(document: Mapping[str, Any], given: Mapping[str, str], pseudo: Mapping[str, str]) -> Template:
+    """Take a template that is read already, its tags in their long form; otherwise like `read`."""
     declared = document.get("Parameters", {})
     if unknown := given.keys() - declared.keys():
-        raise TemplateError(f"{path.name} has no parameter {', '.join(sorted(unknown))}")
+        raise TemplateError(f"the template has no parameter {', '.join(sorted(unknown))}")
     values = {name: _value(name, parameter, given) for name, parameter in declared.items()}
     return Template(document, {**values, **pseudo})
 

@@ -49,7 +49,7 @@ def settled(document: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
     What a condition turns off is gone, and so are the parameters that nothing refers to then; other references stay.
     Raises local.template's TemplateError for parameters that the template does not take.
     """
-    conditions = local.read(TEMPLATE, {"DomainId": "dzd_1", **given}, PSEUDO_PARAMETERS)
+    conditions = local.of(document, {"DomainId": "dzd_1", **given}, PSEUDO_PARAMETERS)
     kept = {
         section: {
             name: _decided({key: value for key, value in one.items() if key != "Condition"}, conditions)

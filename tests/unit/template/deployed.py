@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from tools.translate import settled, template, translated
+from local import template as local
+from tools.translate import PSEUDO_PARAMETERS, settled, template, translated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +17,14 @@ DEPLOYED: dict[str, Any] = TRANSLATED["Resources"]
 FUNCTIONS = [name for name, resource in DEPLOYED.items() if resource["Type"] == "AWS::Lambda::Function"]
 
 # What holds events, and what says who may reach it.
-KEPT = ("AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::SQS::QueuePolicy", "AWS::S3::Bucket", "AWS::S3::BucketPolicy")
+KEPT = (
+    "AWS::Kinesis::Stream",
+    "AWS::Kinesis::ResourcePolicy",
+    "AWS::SQS::Queue",
+    "AWS::SQS::QueuePolicy",
+    "AWS::S3::Bucket",
+    "AWS::S3::BucketPolicy",
+)
 
 HOUR = 60 * 60
 DAY = 24 * HOUR
@@ -32,6 +40,17 @@ def of_type(kind: str) -> dict[str, dict[str, Any]]:
 def given(**parameters: str) -> dict[str, Any]:
     """Give the resources there are with `parameters`, all conditions decided."""
     return cast("dict[str, Any]", settled(TRANSLATED, parameters)["Resources"])
+
+
+def broken(**parameters: str) -> list[str]:
+    """Name the rules that CloudFormation would find broken by `parameters`."""
+    values = local.of(TEMPLATE, {"DomainId": "dzd_1", **parameters}, PSEUDO_PARAMETERS)
+    return [
+        name
+        for name, rule in TEMPLATE["Rules"].items()
+        if values.resolve(rule["RuleCondition"], name)
+        and not all(values.resolve(one["Assert"], name) for one in rule["Assertions"])
+    ]
 
 
 def get_att(name: str) -> dict[str, list[str]]:

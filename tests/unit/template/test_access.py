@@ -7,10 +7,7 @@ from typing import Any
 import pytest
 
 from adapter.doors.http import BATCH_PATH, EVENT_PATHS
-from local.template import read
-from tests.unit.template.deployed import TEMPLATE, given
-from tools.translate import PSEUDO_PARAMETERS
-from tools.translate import TEMPLATE as PATH
+from tests.unit.template.deployed import broken, given
 
 JWT = {
     "Access": "jwt",
@@ -52,14 +49,3 @@ def test_an_open_deployment_asks_nobody_and_has_no_authorizer() -> None:
 def test_a_jwt_without_issuer_or_audience_is_refused_before_anything_is_made(missing: str) -> None:
     assert broken(**JWT) == []
     assert broken(**{**JWT, missing: ""}) == ["JwtIsComplete"]
-
-
-def broken(**parameters: str) -> list[str]:
-    """Name the rules that CloudFormation would find broken by `parameters`."""
-    values = read(PATH, {"DomainId": "dzd_1", **parameters}, PSEUDO_PARAMETERS)
-    return [
-        name
-        for name, rule in TEMPLATE["Rules"].items()
-        if values.resolve(rule["RuleCondition"], name)
-        and not all(values.resolve(one["Assert"], name) for one in rule["Assertions"])
-    ]

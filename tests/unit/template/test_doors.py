@@ -74,10 +74,13 @@ def test_the_backlog_is_slowed_down_where_it_is_received_and_not_where_it_runs()
     assert (PARAMETERS["BacklogConcurrency"]["MinValue"], PARAMETERS["BacklogConcurrency"]["MaxValue"]) == (2, 1000)
 
 
-def test_the_stream_is_encrypted() -> None:
-    assert DEPLOYED["Stream"]["Properties"]["StreamEncryption"]["EncryptionType"] == "KMS"
-
-
 def test_without_the_stream_nothing_of_it_is_deployed() -> None:
     optional = {name for name, resource in DEPLOYED.items() if resource.get("Condition") == "StreamEnabled"}
-    assert optional == {"Stream", "KinesisFunction", "KinesisRole", "KinesisLogGroup", "KinesisFunctionStream"}
+    assert optional == {
+        "Stream",
+        "KinesisFunction",
+        "KinesisRole",
+        "KinesisLogGroup",
+        "KinesisFunctionStream",
+        "StreamPolicy",
+    }

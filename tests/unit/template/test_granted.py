@@ -29,6 +29,9 @@ OWN_BACKLOG = {
     "sqs:ReceiveMessage",
 }
 
+# Granted to all, where a parameter asks for what needs them.
+OPTIONAL = [{"Fn::If": ["KeyGiven", {"Ref": "KeyPolicy"}, {"Ref": "AWS::NoValue"}]}]
+
 
 @pytest.mark.parametrize(
     ("function", "actions"),
@@ -44,7 +47,7 @@ def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(functio
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
     domain = "DomainReadPolicy" if function == "ReconcileFunction" else "DomainPolicy"
-    assert role["ManagedPolicyArns"] == [{"Ref": domain}, {"Ref": "QuarantinePolicy"}]
+    assert role["ManagedPolicyArns"] == [{"Ref": domain}, {"Ref": "QuarantinePolicy"}, *OPTIONAL]
     statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
     assert {action for statement in statements for action in statement["Action"]} == actions
 
@@ -110,7 +113,7 @@ def test_nothing_is_granted_by_a_wildcard_but_the_end_of_a_key() -> None:
     policies = [
         policy["PolicyDocument"] for role in of_type("AWS::IAM::Role").values() for policy in role["Policies"]
     ] + [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
-    assert len(policies) == 12
+    assert len(policies) == 13
     wild = [text for text in strings(policies) if "*" in text]
     assert [text for text in wild if not re.fullmatch(r"\$\{Quarantine\.Arn\}/[a-z/]+/\*", text)] == []
 

@@ -58,14 +58,6 @@ def test_the_queues_take_the_largest_message_that_the_adapter_sends() -> None:
         assert queue(name)["MaximumMessageSize"] == backlog.MAX_MESSAGE_BYTES
 
 
-def test_what_waits_and_what_is_kept_is_encrypted() -> None:
-    for name in of_type("AWS::SQS::Queue"):
-        assert queue(name)["SqsManagedSseEnabled"] is True
-    for bucket in of_type("AWS::S3::Bucket").values():
-        (rule,) = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
-        assert rule["ServerSideEncryptionByDefault"] == {"SSEAlgorithm": "AES256"}
-
-
 @pytest.mark.parametrize("name", [name for name, resource in DEPLOYED.items() if resource["Type"] in KEPT])
 def test_what_holds_events_outlives_the_stack_and_so_does_its_policy(name: str) -> None:
     assert DEPLOYED[name]["DeletionPolicy"] == "RetainExceptOnCreate"
