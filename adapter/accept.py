@@ -8,19 +8,23 @@ from typing import TYPE_CHECKING, cast
 
 from adapter import spec
 from adapter.model import MAX_ERRORS, Code, FormatAssertion, Job, Rejected, RunEvent, Violation
+from adapter.producers import fits
 from adapter.size import MAX_EVENT_BYTES, too_large
 from adapter.text import Parsed, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 
-def accept(raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT) -> RunEvent | Rejected:
+def accept(
+    raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT, namespaces: Collection[str] | None = None
+) -> RunEvent | Rejected:
     """Judge one event as its emitter serialised it, decompressed. Never raises.
 
     In this order: at most 300,000 bytes (Amazon DataZone API reference, PostLineageEvent), strict UTF-8 and JSON
-    (adapter.text), a RunEvent by what is there, then the OpenLineage 2-0-2 schema with its formats (adapter.spec).
-    `assertion` decides whether a broken format refuses the event or comes along as a warning.
+    (adapter.text), a RunEvent by what is there, then the OpenLineage 2-0-2 schema with its formats (adapter.spec),
+    then a job namespace that fits one of the patterns `namespaces` (adapter.producers.fits), None for any. `assertion`
+    decides whether a broken format refuses the event or comes along as a warning.
     """
     if len(raw) > MAX_EVENT_BYTES:
         return too_large(raw)
@@ -28,6 +32,8 @@ def accept(raw: bytes, assertion: FormatAssertion = FormatAssertion.STRICT) -> R
     if isinstance(parsed, Rejected):
         return parsed
     verdict = _unsupported_kind(parsed.event) or _judged(raw, parsed, assertion)
+    if isinstance(verdict, RunEvent) and namespaces is not None and not fits(verdict.job.namespace, namespaces):
+        verdict = _not_theirs()
     return replace(verdict, job=_whose(parsed.event)) if isinstance(verdict, Rejected) else verdict
 
 
@@ -65,6 +71,11 @@ def _violates(violations: list[Violation]) -> Rejected:
     shown = f", the first {MAX_ERRORS} of them shown" if many > MAX_ERRORS else ""
     detail = f"violates OpenLineage 2-0-2 in {many} place{'s' if many > 1 else ''}{shown}"
     return Rejected(Code.SCHEMA_VIOLATION, detail, tuple(violations[:MAX_ERRORS]))
+
+
+def _not_theirs() -> Rejected:
+    violation = Violation("/job/namespace", "namespace", "fits none of the namespaces that are this producer's")
+    return Rejected(Code.NAMESPACE_NOT_ALLOWED, "the job's namespace is not one of this producer's", (violation,))
 
 
 def _run_event(raw: bytes, parsed: Parsed, warnings: tuple[Violation, ...]) -> RunEvent:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from botocore.session import Session
     from mypy_boto3_datazone import DataZoneClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
 
     from adapter.settings import Settings
@@ -57,6 +58,11 @@ def sqs(settings: Settings, patience: Patience) -> SQSClient:
 def s3(settings: Settings, patience: Patience) -> S3Client:
     """Make a client for the quarantine, in the function's own region."""
     return boto3.client("s3", config=_config(settings, patience))
+
+
+def secretsmanager(settings: Settings, patience: Patience) -> SecretsManagerClient:
+    """Make a client for the secret of producers, in the function's own region."""
+    return boto3.client("secretsmanager", config=_config(settings, patience))
 
 
 def _config(settings: Settings, patience: Patience) -> Config:

@@ -76,6 +76,8 @@ def message(received: Received, client_token: str | None) -> str:
             "event": base64.b64encode(zlib.compress(received.raw, 1)).decode(),
             "source": received.source,
             "producer": received.producer,
+            # As they were when it came: it is judged again by the rights that its producer had then.
+            "namespaces": received.namespaces,
             "client_token": client_token,
             "received_at": received.received_at,
             "replays": received.replays,
@@ -110,7 +112,17 @@ def _read(said: object) -> Received:
                 waited=True,
                 refused=_refused(more.get("refused")),
                 replays=_text(more.get("replays")),
+                namespaces=_namespaces(more.get("namespaces")),
             )
+    raise ValueError("none of ours")
+
+
+def _namespaces(said: object) -> tuple[str, ...] | None:
+    match said:
+        case None:
+            return None
+        case [*patterns] if all(isinstance(pattern, str) for pattern in patterns):
+            return tuple(map(str, patterns))
     raise ValueError("none of ours")
 
 

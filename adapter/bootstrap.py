@@ -9,7 +9,9 @@ from adapter.aws import Patience
 from adapter.backlog import Backlog
 from adapter.breaker import Breaker
 from adapter.datazone import DataZone
+from adapter.doors.authorizer import Authorizer
 from adapter.doors.backlog import BacklogDoor
+from adapter.doors.callers import Callers
 from adapter.doors.http import DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
 from adapter.found import Found
@@ -20,6 +22,7 @@ from adapter.processing import Processing
 from adapter.quarantine import Quarantine
 from adapter.reconcile import Reconciliation
 from adapter.reconcile_telemetry import ReconcileTelemetry
+from adapter.secret import Secret
 from adapter.telemetry import Telemetry
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 HTTP_PATIENCE = Patience(connect=0.3, read=1.4)
 HTTP_SHELTER_PATIENCE = Patience(connect=0.3, read=0.4)
 
+# Whoever waits for an event's answer waits for this first, when nothing is known of its token.
+SECRET_PATIENCE = Patience(connect=0.3, read=0.7)
+
 # A stream or a queue can wait: several attempts for each event, yet far fewer than a batch has seconds.
 BATCH_PATIENCE = Patience(connect=1.0, read=5.0)
 BATCH_EVENT_SECONDS = 15.0
@@ -43,7 +49,14 @@ def http(environment: Mapping[str, str]) -> HttpDoor:
     read = settings.read(environment)
     lineage = Breaker(_lineage(read, HTTP_PATIENCE))
     ingest = _ingest(read, lineage, HTTP_SHELTER_PATIENCE)
-    return HttpDoor(ingest, Lanes(ingest, read.lanes, DELIVERY_SECONDS), _backlog(read, HTTP_SHELTER_PATIENCE))
+    lanes = Lanes(ingest, read.lanes, DELIVERY_SECONDS)
+    callers = Callers(read.access, read.producer_claim, _secret(read), ingest.records)
+    return HttpDoor(ingest, lanes, _backlog(read, HTTP_SHELTER_PATIENCE), callers)
+
+
+def authorizer(environment: Mapping[str, str]) -> Authorizer:
+    """Build the gateway's authorizer. Raises SettingsError naming every bad variable."""
+    return Authorizer(_secret(settings.read(environment)), Telemetry())
 
 
 def kinesis(environment: Mapping[str, str]) -> KinesisDoor:
@@ -80,6 +93,10 @@ def _lineage(read: Settings, patience: Patience) -> DataZone:
 def _ingest(read: Settings, lineage: Lineage, patience: Patience) -> Ingest:
     quarantine = Quarantine(aws.s3(read, patience), read.quarantine_bucket, read.lanes)
     return Ingest(lineage, quarantine, Telemetry(), read.format_assertion)
+
+
+def _secret(read: Settings) -> Secret:
+    return Secret(aws.secretsmanager(read, SECRET_PATIENCE), read.producers_secret)
 
 
 def _backlog(read: Settings, patience: Patience) -> Backlog:

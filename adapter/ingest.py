@@ -11,6 +11,8 @@ from adapter.model import Cause, Deferred, FormatAssertion, Outcome, Received, R
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from adapter.model import Denial
+
 
 class Lineage(Protocol):
     """Where accepted events go."""
@@ -27,6 +29,9 @@ class Records(Protocol):
 
     def unkept(self, received: Received) -> None:
         """Note an event that nothing durable took and that its emitter has to send again."""
+
+    def denied(self, reason: Denial, cause: str | None = None) -> None:
+        """Note somebody who was not let in; `cause` is why that could not be found out."""
 
     def fault(self, error: Exception) -> None:
         """Note an exception that nothing foresaw."""
@@ -71,7 +76,7 @@ class Ingest:
         return outcome
 
     def _accepted(self, received: Received) -> RunEvent | Rejected:
-        judged = accept(received.raw, self.assertion)
+        judged = accept(received.raw, self.assertion, received.namespaces)
         if received.replays and isinstance(judged, RunEvent):
             return judged.replaying(received.replays)
         return judged

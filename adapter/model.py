@@ -29,6 +29,26 @@ class FormatAssertion(StrEnum):
     WARN = "warn"
 
 
+class Access(StrEnum):
+    """What the gateway asks of whoever posts: a token of ours, a JWT of the company's issuer, or nothing."""
+
+    TOKENS = "tokens"
+    JWT = "jwt"
+    OPEN = "open"
+
+
+class Denial(StrEnum):
+    """Why somebody is not let in; a metric dimension, so the set is closed."""
+
+    MISSING = "missing"
+    NOT_A_TOKEN = "not_a_token"  # noqa: S105 - a reason, not a password
+    UNKNOWN_TOKEN = "unknown_token"  # noqa: S105 - the same
+    EXPIRED = "expired"
+    UNKNOWN_PRODUCER = "unknown_producer"
+    SECRET_UNREADABLE = "secret_unreadable"  # noqa: S105 - the same
+    UNEXPECTED = "unexpected"
+
+
 class Code(StrEnum):
     """Why an event was refused. Stable: emitters, metrics and runbooks spell these names."""
 
@@ -80,9 +100,10 @@ class Received:
     """One event as its emitter serialised it: transport undone, bytes untouched.
 
     `source` is the door it first came through and `received_at` when, in seconds since 1970; `producer` is who
-    authenticated there. `waited` says that it comes from the backlog. `refused` is the verdict where its door could
-    not even unwrap it; `raw` is then what came. `replays` is DataZone's own id of the same bytes where it took them
-    once and could not process them, and is to try anew.
+    authenticated there and `namespaces` the patterns of the job namespaces that are theirs, None for all there are.
+    `waited` says that it comes from the backlog. `refused` is the verdict where its door could not even unwrap it;
+    `raw` is then what came. `replays` is DataZone's own id of the same bytes where it took them once and could not
+    process them, and is to try anew.
     """
 
     raw: bytes
@@ -92,6 +113,7 @@ class Received:
     waited: bool = False
     refused: Rejected | None = None
     replays: str | None = None
+    namespaces: tuple[str, ...] | None = None
 
     @property
     def door(self) -> Source:

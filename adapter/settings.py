@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from adapter.model import FormatAssertion
+from adapter.model import Access, FormatAssertion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,6 +17,9 @@ REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 ROLE_ARN = re.compile(r"arn:aws[a-z-]*:iam::[0-9]{12}:role/[\w+=,.@/-]+", re.ASCII)
 QUEUE_URL = re.compile(r"https?://[^\s/]+/[^\s]+")
 BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+SECRET_ARN = re.compile(r"arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[\w/+=.@-]+", re.ASCII)
+# A JWT's claims are called by short names or by a URL of the issuer's.
+CLAIM = re.compile(r"[\w:/.-]{1,128}", re.ASCII)
 
 
 class SettingsError(Exception):
@@ -29,6 +32,8 @@ class Settings:
 
     `domain_role_arn` is assumed to reach a domain in another account. `lanes` is how many events the Kinesis door
     delivers at the same time. `backlog_url` and `quarantine_bucket` are where events wait and are kept.
+    `producers_secret` is the ARN of the secret that adapter/producers.py describes; `producer_claim` names a producer
+    in a JWT.
     """
 
     domain_id: str
@@ -38,6 +43,9 @@ class Settings:
     lanes: int
     backlog_url: str
     quarantine_bucket: str
+    access: Access
+    producers_secret: str
+    producer_claim: str
 
 
 VARIABLES = (
@@ -48,18 +56,24 @@ VARIABLES = (
     "LANES",
     "BACKLOG_URL",
     "QUARANTINE_BUCKET",
+    "ACCESS",
+    "PRODUCERS_SECRET",
+    "PRODUCER_CLAIM",
 )
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """Parse `environment`; raise SettingsError naming all missing or bad variables together.
 
-    DOMAIN_ID, DOMAIN_REGION, BACKLOG_URL and QUARANTINE_BUCKET are required. DOMAIN_ROLE_ARN may be empty.
-    FORMAT_ASSERTION is `strict` (default) or `warn`. LANES is 1 to 128 (default 32).
+    DOMAIN_ID, DOMAIN_REGION, BACKLOG_URL, QUARANTINE_BUCKET and PRODUCERS_SECRET are required. DOMAIN_ROLE_ARN may be
+    empty. FORMAT_ASSERTION is `strict` (default) or `warn`. LANES is 1 to 128 (default 32). ACCESS is `tokens`
+    (default), `jwt` or `open`; PRODUCER_CLAIM is `sub` by default.
     """
     role = environment.get("DOMAIN_ROLE_ARN", "")
     assertion = environment.get("FORMAT_ASSERTION", FormatAssertion.STRICT)
     lanes = environment.get("LANES", "32")
+    access = environment.get("ACCESS", Access.TOKENS)
+    claim = environment.get("PRODUCER_CLAIM", "sub")
     checks = {
         "DOMAIN_ID (like dzd_1a2b3c)": DOMAIN_ID.fullmatch(environment.get("DOMAIN_ID", "")),
         "DOMAIN_REGION (like eu-central-1)": REGION.fullmatch(environment.get("DOMAIN_REGION", "")),
@@ -68,6 +82,9 @@ def read(environment: Mapping[str, str]) -> Settings:
         "LANES (1 to 128)": re.fullmatch(r"[1-9][0-9]?|1[01][0-9]|12[0-8]", lanes),
         "BACKLOG_URL (of an SQS queue)": QUEUE_URL.fullmatch(environment.get("BACKLOG_URL", "")),
         "QUARANTINE_BUCKET (a bucket's name)": BUCKET.fullmatch(environment.get("QUARANTINE_BUCKET", "")),
+        "ACCESS (tokens, jwt or open)": access in set(Access),
+        "PRODUCERS_SECRET (a secret's ARN)": SECRET_ARN.fullmatch(environment.get("PRODUCERS_SECRET", "")),
+        "PRODUCER_CLAIM (a JWT's claim, like sub)": CLAIM.fullmatch(claim),
     }
     if wrong := [name for name, good in checks.items() if not good]:
         raise SettingsError(f"missing or wrong environment variables: {', '.join(wrong)}")
@@ -79,4 +96,7 @@ def read(environment: Mapping[str, str]) -> Settings:
         lanes=int(lanes),
         backlog_url=environment["BACKLOG_URL"],
         quarantine_bucket=environment["QUARANTINE_BUCKET"],
+        access=Access(access),
+        producers_secret=environment["PRODUCERS_SECRET"],
+        producer_claim=claim,
     )

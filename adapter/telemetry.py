@@ -16,7 +16,7 @@ from typing import assert_never
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
-from adapter.model import Deferred, Delivered, Outcome, Received, Rejected, RunEvent
+from adapter.model import Code, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
 
 
 class Telemetry:
@@ -33,6 +33,7 @@ class Telemetry:
         """Log one line for `received` and count its outcome by door, and by code or cause where it has one."""
         door = received.door.value
         fields: dict[str, object] = {"door": door, "bytes": len(received.raw)}
+        fields |= {"producer": received.producer} if received.producer else {}
         fields |= _identity(event) | _verdict(outcome)
         match outcome:
             case Delivered():
@@ -44,10 +45,26 @@ class Telemetry:
             case Rejected(code=code):
                 self._logger.warning("event", extra=fields)
                 self._count("Rejected", door, "code", code.value)
+                if code is Code.NAMESPACE_NOT_ALLOWED and received.producer:
+                    self._count("NamespaceNotAllowed", door, "producer", received.producer)
             case _:
                 assert_never(outcome)
         if event is not None and event.warnings:
             self._count("FormatWarning", door)
+
+    def admitted(self, producer: str, token_id: str) -> None:
+        """Log that a token of `producer` has been let in; its id says which, and whether an old one is still in use."""
+        self._logger.info("admitted", extra={"producer": producer, "token_id": token_id})
+
+    def denied(self, reason: Denial, cause: str | None = None, producer: str | None = None) -> None:
+        """Log and count somebody who is not let in.
+
+        `cause` is why the secret cannot be read, `producer` whose token it is that is no longer good.
+        """
+        more = {"cause": cause, "producer": producer}
+        said = {name: value for name, value in more.items() if value is not None}
+        self._logger.warning("denied", extra={"reason": reason.value} | said)
+        self._count("AuthorizerDenied", "", "reason", reason.value)
 
     def unkept(self, received: Received) -> None:
         """Log and count an event that nothing durable took; its emitter has been told to send it again."""
@@ -74,7 +91,8 @@ class Telemetry:
                 metrics.add_dimension("door", door)
             if dimension:
                 # Counted twice over: by door for alarms, by door and reason for whoever asks why.
-                metrics.add_dimensions(service=str(metrics.service), door=door, **{dimension: value})
+                by_door = {"door": door} if door else {}
+                metrics.add_dimensions(service=str(metrics.service), **by_door, **{dimension: value})
             metrics.add_metric(name, MetricUnit.Count, times)
             metrics.flush_metrics()
         self._counts.clear()

@@ -2,8 +2,9 @@
 
     python -m local [Parameter=Value …]
 
-PORT and AWS_PORT say where to listen; the parameters are template.yaml's. QUEUE_SPEED=100 has the backlog's delays
-pass a hundred times as fast, SCHEDULE_SPEED=100 has what is on a schedule come a hundred times as often.
+PORT and AWS_PORT say where to listen; the parameters are template.yaml's. AUTH=on asks for a token, as a deployment
+does, and prints one. QUEUE_SPEED=100 has the backlog's delays pass a hundred times as fast, SCHEDULE_SPEED=100 has what
+is on a schedule come a hundred times as often.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import sys
 import threading
 
 from local import queues
+from local.authorizers import UnknownAuthorizerError
 from local.console import Console
 from local.datazone.models import LOCAL_DOMAIN
 from local.gateway import GatewayError
-from local.resources import STREAM
+from local.resources import STACK, STREAM
 from local.runtime import InitError
 from local.server import PortTakenError
-from local.system import Ports, System
+from local.system import PRODUCER, Ports, System
 from local.template import TemplateError
 
 DEFAULT_PORT = 8080
@@ -35,10 +37,23 @@ OpenLineage events in, DataZone PostLineageEvent calls out: the adapter, and an 
                        --data-binary @events/executor/complete.json
   a Python client transport: {{type: http, url: {url}}}    (in openlineage.yml)
   a stream        Kinesis stream {stream} in us-east-1, with AWS_ENDPOINT_URL={aws_url} and any credentials
+{access}
   what arrived    boto3's list_lineage_events(domainIdentifier="{domain}"), with the same AWS_ENDPOINT_URL
   a bad day       curl -sS -X PUT {aws_url}/_faults -d '{{"rate": 0.3, "status": 429}}'    (-X DELETE ends it)
 
 Ready: adapter on {url}, AWS on {aws_url}. Ctrl-C stops both.
+"""
+
+
+OPEN = """\
+  OPEN            Nobody is asked who they are: whoever reaches {url} writes lineage under any name.
+                  AUTH=on make run asks for a token, as a deployment does.\
+"""
+ASKS = """\
+  a token         {token}
+                  as `Authorization: Bearer …` or as a client's api_key; its producer, {producer}, may write to any job
+                  namespace. More of them:
+                  lineage-adapter token issue NAME --namespace GLOB --stack {stack} --endpoint-url {aws_url}\
 """
 
 
@@ -54,12 +69,12 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, lambda *_: stop.set())
     try:
         system = _system(arguments, console)
-    except (UsageError, TemplateError, GatewayError) as error:
+    except (UsageError, TemplateError, GatewayError, UnknownAuthorizerError) as error:
         print(error, file=sys.stderr)
         return 1
     try:
         system.start()
-        console.say(WELCOME.format(url=system.url, aws_url=system.aws_url, stream=STREAM, domain=LOCAL_DOMAIN))
+        console.say(_welcome(system))
         # Not for ever: the kernel may hand a signal to any thread, and Python's handlers run when this one runs.
         while not stop.wait(_GLANCE_SECONDS):
             pass
@@ -72,9 +87,22 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def _welcome(system: System) -> str:
+    told = {"url": system.url, "aws_url": system.aws_url, "stream": STREAM, "domain": LOCAL_DOMAIN}
+    access = ASKS.format(token=system.token, producer=PRODUCER, stack=STACK, **told) if system.token else OPEN
+    return WELCOME.format(access=access.format(**told), **told)
+
+
+def _access() -> dict[str, str]:
+    given = os.environ.get("AUTH", "off")
+    if given not in {"on", "off"}:
+        raise UsageError("AUTH must be on or off")
+    return {"Access": "tokens"} if given == "on" else {}
+
+
 def _system(arguments: list[str], console: Console) -> System:
     ports = Ports(_port("PORT", DEFAULT_PORT), _port("AWS_PORT", DEFAULT_AWS_PORT))
-    parameters = dict(_parameter(argument) for argument in arguments)
+    parameters = _access() | dict(_parameter(argument) for argument in arguments)
     queues.lighten()
     queues.hurry(_speed("QUEUE_SPEED"))
     try:

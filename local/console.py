@@ -87,7 +87,7 @@ def _identity(entry: Mapping[str, Any]) -> str:
 
 
 def _other(function: str, entry: Mapping[str, Any]) -> str:
-    about = {"exception", "where", "door", "bytes", "xray_trace_id"} & entry.keys()
+    about = {"exception", "where", "door", "bytes", "producer", "reason", "cause", "xray_trace_id"} & entry.keys()
     details = ", ".join(f"{name}: {entry[name]}" for name in sorted(about))
     return f"  {function}: {entry.get('level', '')} {entry.get('message', '')}" + (f" ({details})" if details else "")
 

@@ -6,18 +6,20 @@ Sources: Amazon API Gateway developer guide, "Routes for HTTP APIs", "Quotas for
 from __future__ import annotations
 
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote
 
 from local import proxy
+from local.authorizers import NotLetInError
 from local.runtime import FunctionError, InitError, NoSandboxError, PayloadTooLargeError
 from local.server import Request, Response, json_response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from local.authorizers import Authorizer
     from local.template import Function
 
 MAX_BODY = 10 * 1024 * 1024
@@ -39,10 +41,11 @@ class Invoker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Where requests go, and in which payload format ("1.0" or "2.0")."""
+    """Where requests go, in which payload format ("1.0" or "2.0"), and who says whether they may."""
 
     function: Invoker
     payload_format: str
+    authorizer: Authorizer | None = None
 
 
 class Gateway:
@@ -64,11 +67,14 @@ class Gateway:
         if key is None:
             return json_response(404, {"message": "Not Found"})
         route = self._routes[key]
-        event = proxy.event(request, key, route.payload_format)
-        # An invocation may outlive the gateway's patience.
-        invocation = _begun(lambda: route.function.invoke(event, self._seconds))
         try:
+            caller = route.authorizer.context(request, key) if route.authorizer else None
+            event = proxy.event(request, key, route.payload_format, caller)
+            # An invocation may outlive the gateway's patience.
+            invocation = _begun(lambda: route.function.invoke(event, self._seconds))
             return proxy.response(invocation.result(self._seconds), route.payload_format)
+        except NotLetInError as error:
+            return json_response(error.status, {"message": error.message})
         except (TimeoutError, NoSandboxError):
             return json_response(503, {"message": "Service Unavailable"})
         except PayloadTooLargeError:
@@ -86,6 +92,11 @@ def routes(functions: Iterable[tuple[Function, Invoker]]) -> dict[str, Route]:
                 key = _route_key(event.properties)
                 found[key] = Route(invoker, str(event.properties.get("PayloadFormatVersion", "2.0")))
     return found
+
+
+def guarded(routes: Mapping[str, Route], authorizers: Mapping[str, Authorizer]) -> dict[str, Route]:
+    """Give `routes` with an authorizer in front of those that have one, by route key."""
+    return {key: replace(route, authorizer=authorizers.get(key)) for key, route in routes.items()}
 
 
 def _route_key(properties: Mapping[str, Any]) -> str:

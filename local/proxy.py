@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
-from local.account import ACCOUNT
+from local.account import ACCOUNT, REGION
 from local.server import Request, Response, json_response
 
 if TYPE_CHECKING:
@@ -28,9 +28,23 @@ class MalformedResultError(Exception):
     """The function returned something that is no response."""
 
 
-def event(request: Request, route: str, payload_format: str) -> dict[str, Any]:
-    """Put a request that came by `route` into payload format "1.0" or "2.0"."""
-    return _event_2(request, route) if payload_format == "2.0" else _event_1(request, route)
+def event(request: Request, route: str, payload_format: str, caller: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Put a request that came by `route` into payload format "1.0" or "2.0".
+
+    `caller` is the context that a Lambda authorizer has given, None where there is no authorizer.
+    """
+    put = _event_2(request, route) if payload_format == "2.0" else _event_1(request, route)
+    if caller is not None:
+        put["requestContext"]["authorizer"] = {"lambda": caller} if payload_format == "2.0" else caller
+    return put
+
+
+def authorizer_event(request: Request, route: str) -> dict[str, Any]:
+    """Put a request into what a Lambda authorizer is asked in format 2.0: everything but its body."""
+    put = _event_2(request, route)
+    arn = f"arn:aws:execute-api:{REGION}:{ACCOUNT}:{_API_ID}/$default/{request.method}{put['rawPath']}"
+    asked = {"type": "REQUEST", "routeArn": arn, "identitySource": [put["headers"].get("authorization", "")]}
+    return {name: value for name, value in put.items() if name not in {"body", "isBase64Encoded"}} | asked
 
 
 def _event_1(request: Request, route: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_kinesis import KinesisClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
 
@@ -30,6 +31,7 @@ PSEUDO_PARAMETERS = {
     "AWS::URLSuffix": "amazonaws.com",
 }
 
+_FUNCTION, _SECRET = "AWS::Serverless::Function", "AWS::SecretsManager::Secret"
 _STREAM, _QUEUE, _BUCKET = "AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::S3::Bucket"
 _API = "AWS::Serverless::HttpApi"
 
@@ -56,11 +58,21 @@ def named(template: Template, endpoint: str) -> Template:
     for logical_id in template.resources(_BUCKET):
         name = _name(template, _BUCKET, logical_id, "BucketName", f"{STACK}-{logical_id.lower()}")
         physical[logical_id] = Physical(name, {"Arn": f"arn:aws:s3:::{name}"})
+    for logical_id in template.resources(_SECRET):
+        # Without the six characters that Secrets Manager adds: it and moto find a secret by such an ARN too.
+        physical[logical_id] = Physical(f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:{_secret(logical_id)}")
+    for logical_id in template.resources(_FUNCTION):
+        name = physical[logical_id].ref
+        physical[logical_id] = Physical(name, {"Arn": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"})
     return replace(template, physical=physical)
 
 
-def create(template: Template, kinesis: KinesisClient, sqs: SQSClient, s3: S3Client) -> None:
-    """Make the streams, queues and buckets of a template that `named` gave."""
+def create(
+    template: Template, kinesis: KinesisClient, sqs: SQSClient, s3: S3Client, secrets: SecretsManagerClient
+) -> None:
+    """Make the streams, queues, buckets and secrets of a template that `named` gave."""
+    for logical_id, properties in _resolved(template, _SECRET).items():
+        secrets.create_secret(Name=_secret(logical_id), SecretString=properties["SecretString"])
     for logical_id, properties in _resolved(template, _STREAM).items():
         _create_stream(kinesis, template.physical[logical_id].ref, properties)
     queues = _resolved(template, _QUEUE)
@@ -88,6 +100,10 @@ def stack(template: Template, url: str) -> Stack:
 def _name(template: Template, kind: str, logical_id: str, attribute: str, otherwise: str) -> str:
     given = template.resources(kind)[logical_id].get(attribute, otherwise)
     return str(template.resolve(given, f"{logical_id}.{attribute}"))
+
+
+def _secret(logical_id: str) -> str:
+    return f"{STACK}-{logical_id.lower()}"
 
 
 def _resolved(template: Template, kind: str) -> dict[str, dict[str, Any]]:

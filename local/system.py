@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 import boto3
 from botocore.config import Config
 
-from local import gateway, mapping, resources, schedule, sqs, template
+from cli import producers
+from local import authorizers, gateway, mapping, resources, schedule, sqs, template
 from local.account import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
 from local.aws import Aws
 from local.console import Console, Trouble
@@ -31,8 +32,13 @@ if TYPE_CHECKING:
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
 
-# What differs from a first deployment: the domain is the one here, and there is a stream, of two shards.
-PARAMETERS = {"DomainId": LOCAL_DOMAIN, "EnableStream": "true", "StreamShards": "2"}
+# What differs from a first deployment: the domain is the one here, there is a stream, of two shards, and nobody is
+# asked for a token.
+PARAMETERS = {"DomainId": LOCAL_DOMAIN, "EnableStream": "true", "StreamShards": "2", "Access": "open"}
+
+# The producer that may write under any job namespace, where somebody is asked for a token.
+PRODUCER = "local"
+_SECRET = "Producers"  # noqa: S105 - what the template calls it
 
 # Requests that the HTTP function answers at the same time; Lambda has more, a machine has not.
 HTTP_SANDBOXES = 8
@@ -56,7 +62,7 @@ class System:
 
         Schedules come `speed` times as often.
 
-        Raises PortTakenError, TemplateError and GatewayError. Nothing runs before `start`.
+        Raises PortTakenError, TemplateError, GatewayError and UnknownAuthorizerError. Nothing runs before `start`.
         """
         read = template.read(TEMPLATE, {**PARAMETERS, **parameters}, resources.PSEUDO_PARAMETERS)
         self._console = console
@@ -67,7 +73,11 @@ class System:
         self._functions = self._template.functions()
         self._runtimes = {function.logical_id: self._runtime(function) for function in self._functions}
         pairs = [(function, self._runtimes[function.logical_id]) for function in self._functions]
-        self._server = Server(ports.adapter, gateway.Gateway(gateway.routes(pairs)), gateway.MAX_BODY)
+        guards = authorizers.authorizers(self._template, lambda name: self._runtimes[name].invoke)
+        routes = gateway.guarded(gateway.routes(pairs), guards)
+        self._server = Server(ports.adapter, gateway.Gateway(routes), gateway.MAX_BODY)
+        self._token: str | None = None
+        self._asks = bool(guards)
         self._pollers: list[StreamPoller | QueuePoller | Clockwork] = []
 
     @property
@@ -80,13 +90,22 @@ class System:
         """Where AWS is: AWS_ENDPOINT_URL."""
         return self._aws.server.url
 
+    @property
+    def token(self) -> str | None:
+        """The token of PRODUCER, once it is started; None if nobody is asked for one."""
+        return self._token
+
     def start(self) -> None:
         """Come up; when this returns, everything answers. Raises InitError when a function does not come up."""
         self._aws.server.start()
         with ThreadPoolExecutor() as starting:
             warming = [starting.submit(runtime.warm) for runtime in self._runtimes.values()]
-            resources.create(self._template, self._client("kinesis"), self._client("sqs"), self._client("s3"))
+            services = ("kinesis", "sqs", "s3", "secretsmanager")
+            resources.create(self._template, *(self._client(service) for service in services))
         self._aws.stack = resources.stack(self._template, self.url)
+        if self._asks:
+            secret = producers.Secret(self._client("secretsmanager"), self._template.physical[_SECRET].ref)
+            self._token = secret.issue(PRODUCER, ("*",))
         self._metrics.start()
         for warm in warming:
             warm.result()

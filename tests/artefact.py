@@ -20,6 +20,7 @@ ENVIRONMENT = {
     "DOMAIN_REGION": "us-east-1",
     "BACKLOG_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/backlog",
     "QUARANTINE_BUCKET": "quarantine",
+    "PRODUCERS_SECRET": "arn:aws:secretsmanager:us-east-1:123456789012:secret:producers-AbCdEf",
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 

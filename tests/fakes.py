@@ -6,8 +6,14 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from adapter.model import Cause, Deferred, Delivered, Outcome, Received, Rejected, RunEvent
+from adapter.doors.callers import Callers
+from adapter.model import Access, Cause, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
+from adapter.secret import UnreadableError
+
+if TYPE_CHECKING:
+    from adapter.producers import Producer, Producers
 
 Script = Callable[[RunEvent], Outcome]
 
@@ -69,6 +75,8 @@ class FakeTelemetry:
     told: list[tuple[Received, RunEvent | None, Outcome]] = field(default_factory=list)
     lost: list[Received] = field(default_factory=list)
     faults: list[Exception] = field(default_factory=list)
+    let_in: list[tuple[str, str]] = field(default_factory=list)
+    kept_out: list[tuple[Denial, str | None, str | None]] = field(default_factory=list)
     flushed: int = 0
 
     def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
@@ -77,11 +85,36 @@ class FakeTelemetry:
     def unkept(self, received: Received) -> None:
         self.lost.append(received)
 
+    def admitted(self, producer: str, token_id: str) -> None:
+        self.let_in.append((producer, token_id))
+
+    def denied(self, reason: Denial, cause: str | None = None, producer: str | None = None) -> None:
+        self.kept_out.append((reason, cause, producer))
+
     def fault(self, error: Exception) -> None:
         self.faults.append(error)
 
     def flush(self) -> None:
         self.flushed += 1
+
+
+@dataclass
+class FakeDirectory:
+    """Knows these producers, unless it cannot be read."""
+
+    known: list[Producer] = field(default_factory=list)
+    away: bool = False
+
+    def producers(self) -> Producers:
+        if self.away:
+            raise UnreadableError("ReadTimeoutError")
+        return {producer.name: producer for producer in self.known}
+
+
+def callers(
+    access: Access = Access.OPEN, directory: FakeDirectory | None = None, told: FakeTelemetry | None = None
+) -> Callers:
+    return Callers(access, "sub", directory or FakeDirectory(), told or FakeTelemetry())
 
 
 def run_event(run: int = 1, **more: object) -> bytes:

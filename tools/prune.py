@@ -13,7 +13,7 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 
 # The AWS services that the adapter calls: sts assumes the role for a domain in another account.
-SERVICES = ("datazone", "s3", "sqs", "sts")
+SERVICES = ("datazone", "s3", "secretsmanager", "sqs", "sts")
 
 # Whole directories and files, relative to the artefact.
 UNUSED = (

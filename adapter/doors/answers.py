@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, assert_never
 
-from adapter.model import Code, Deferred, Delivered, Outcome, Rejected
+from adapter.model import Code, Deferred, Delivered, Denial, Outcome, Rejected
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -73,6 +73,18 @@ def of_batch(outcomes: Sequence[Outcome | None]) -> Answer:
 def ok(body: Mapping[str, object]) -> Answer:
     """Answer 200 with `body`."""
     return _answer(200, body, "application/json")
+
+
+def denied(reason: Denial) -> Answer:
+    """Answer somebody whose request is not even looked at. What may be over in a moment asks for another try."""
+    match reason:
+        case Denial.SECRET_UNREADABLE:
+            return unavailable()
+        case Denial.UNKNOWN_PRODUCER:
+            return problem(403, reason.value, "Unknown producer", "the token's producer has no namespaces here")
+        case _:
+            challenge = {"WWW-Authenticate": "Bearer"}
+            return problem(401, "unauthenticated", "Nobody has said who you are", "send a bearer token", challenge)
 
 
 def unavailable(client_token: str | None = None) -> Answer:

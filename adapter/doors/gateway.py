@@ -25,13 +25,15 @@ _LINEAGE_EVENT_ID = re.compile(r"[a-z0-9]{14}")
 class Request:
     """An HTTP request as the emitter made it. `path` has no slash at its end; `body` is still compressed.
 
-    `replays` is what the header of that name says, if it can be an id of DataZone's.
+    `authorizer` is what the gateway has found out about whoever sent it; empty where nobody was asked. `replays` is
+    what the header of that name says, if it can be an id of DataZone's.
     """
 
     method: str
     path: str
     content_encoding: str
     body: bytes
+    authorizer: Mapping[str, Any]
     replays: str | None = None
 
 
@@ -48,8 +50,15 @@ def request(event: Mapping[str, Any]) -> Request:
         path.rstrip("/"),
         headers.get("content-encoding", ""),
         _body(event),
+        _authorizer(event),
         replays if _LINEAGE_EVENT_ID.fullmatch(replays) else None,
     )
+
+
+def _authorizer(event: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Give an authorizer's context: at the top in format 1.0, one level down in 2.0."""
+    told = event.get("requestContext", {}).get("authorizer") or {}
+    return told.get("lambda") or told.get("jwt") or told
 
 
 def _body(event: Mapping[str, Any]) -> bytes:

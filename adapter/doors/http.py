@@ -10,12 +10,13 @@ from adapter.batch import MAX_ELEMENTS, NotAnArrayError, TooManyElementsError, e
 from adapter.body import opened
 from adapter.doors import answers
 from adapter.doors.gateway import Request, request
-from adapter.model import Cause, Code, Deferred, Received, Rejected, Source
+from adapter.model import Cause, Code, Deferred, Denial, Received, Rejected, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from adapter.doors.callers import Caller, Callers
     from adapter.ingest import Ingest
     from adapter.lanes import Lanes
     from adapter.model import Outcome
@@ -45,6 +46,7 @@ class HttpDoor:
     ingest: Ingest
     lanes: Lanes
     backlog: Backlog
+    callers: Callers
 
     def __call__(self, event: Mapping[str, Any], context: object) -> answers.Answer:
         """Answer one API Gateway proxy event (payload format 1.0 or 2.0) with a proxy result."""
@@ -52,40 +54,41 @@ class HttpDoor:
         started = time.monotonic()
         try:
             asked = request(event)
+            caller = self.callers.caller(asked.authorizer)
         except Exception as error:  # noqa: BLE001 - any other answer than 503 makes a client drop the event
             self.ingest.records.fault(error)
             return answers.unavailable()
         try:
-            return self._route(asked, started)
+            return self._route(asked, caller, started)
         except Exception as error:  # noqa: BLE001 - the bytes are here, so they are kept
             self.ingest.records.fault(error)
-            return self._answered(Received(asked.body, Source.HTTP), Deferred(Cause.UNEXPECTED), started)
+            if isinstance(caller, Denial):
+                return answers.unavailable()
+            received = _from(caller, Received(asked.body, Source.HTTP))
+            return self._answered(received, Deferred(Cause.UNEXPECTED), started)
         finally:
             self.ingest.records.flush()
 
-    def _route(self, asked: Request, started: float) -> answers.Answer:
-        routes = {path.rstrip("/"): ("POST", self._event) for path in EVENT_PATHS}
-        routes |= {BATCH_PATH: ("POST", self._batch), HEALTH_PATH: ("GET", self._health)}
-        if asked.path not in routes:
+    def _route(self, asked: Request, caller: Caller | Denial, started: float) -> answers.Answer:
+        posts = {path.rstrip("/"): self._event for path in EVENT_PATHS} | {BATCH_PATH: self._batch}
+        if asked.path not in {*posts, HEALTH_PATH}:
             return answers.problem(404, "not_found", "No such path", f"events are posted to {EVENT_PATHS[0]}")
-        method, answer = routes[asked.path]
+        method = "GET" if asked.path == HEALTH_PATH else "POST"
         if asked.method != method:
             allow = {"Allow": method}
             return answers.problem(405, "method_not_allowed", "Wrong method", f"this path takes {method}", allow)
-        return answer(asked, started)
+        if asked.path == HEALTH_PATH:
+            return answers.ok({"status": "ok"})
+        return answers.denied(caller) if isinstance(caller, Denial) else posts[asked.path](asked, caller, started)
 
-    def _health(self, asked: Request, started: float) -> answers.Answer:
-        del asked, started
-        return answers.ok({"status": "ok"})
-
-    def _event(self, asked: Request, started: float) -> answers.Answer:
-        received = opened(asked.body, Source.HTTP, asked.content_encoding)
+    def _event(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
+        received = _from(caller, opened(asked.body, Source.HTTP, asked.content_encoding))
         if asked.replays:
             received = replace(received, replays=asked.replays)
         return self._answered(received, self.ingest(received, started + DELIVERY_SECONDS), started)
 
-    def _batch(self, asked: Request, started: float) -> answers.Answer:
-        whole = opened(asked.body, Source.BATCH, asked.content_encoding)
+    def _batch(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
+        whole = _from(caller, opened(asked.body, Source.BATCH, asked.content_encoding))
         received = [whole] if whole.refused else _elements(whole)
         outcomes = self.lanes.run(received, started + DELIVERY_SECONDS)
         if received and received[0].refused:
@@ -114,6 +117,10 @@ class HttpDoor:
     def _sheltered(self, received: Received, outcome: Deferred) -> bool:
         last = Rejected(Code.BACKLOG_UNREACHABLE, f"deferred: {outcome.cause}; the backlog did not take it")
         return isinstance(self.ingest(replace(received, refused=last), 0.0), Rejected)
+
+
+def _from(caller: Caller, received: Received) -> Received:
+    return replace(received, producer=caller.producer, namespaces=caller.namespaces)
 
 
 def _elements(whole: Received) -> list[Received]:

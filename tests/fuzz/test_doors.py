@@ -21,7 +21,7 @@ from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.model import Cause, Code, Deferred, Outcome, Received, Rejected, RunEvent, Source
 from local.kpl import aggregate
-from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, delivered, run_event
+from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, callers, delivered, run_event
 from tests.fuzz.seeds import seeds
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ _v2 = st.builds(
 @given(_v1 | _v2.map(lambda event: event | {"version": "2.0"}) | _json, st.data())
 def test_http_answers_by_its_contract(event: Any, data: st.DataObject) -> None:  # noqa: ANN401 - any JSON
     world = World(data)
-    answer = HttpDoor(world.ingest, world.lanes, world.backlog)(event, None)
+    answer = HttpDoor(world.ingest, world.lanes, world.backlog, callers())(event, None)
     status, headers = answer["statusCode"], answer["headers"]
     assert status in STATUSES
     body = json.loads(answer["body"])

@@ -31,7 +31,7 @@ from adapter.model import Cause, Code, Deferred, Received, Rejected, Source
 from adapter.quarantine import Quarantine
 from cli.main import group
 from local.kpl import aggregate
-from tests.fakes import FakeBacklog, FakeLineage, FakeTelemetry, delivered, run_event
+from tests.fakes import FakeBacklog, FakeLineage, FakeTelemetry, callers, delivered, run_event
 from tests.integration.standin import serving
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Stand:
     def __post_init__(self) -> None:
         self.quarantine = Quarantine(self.s3, self.bucket, 3)
         self.ingest = Ingest(self.lineage, self.quarantine, FakeTelemetry())
-        self.door = HttpDoor(self.ingest, Lanes(self.ingest, 2, 2.0), self.backlog)
+        self.door = HttpDoor(self.ingest, Lanes(self.ingest, 2, 2.0), self.backlog, callers())
 
     def answer(self, path: str, body: bytes) -> dict[str, Any]:
         with self.lock:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from adapter.accept import accept
-from adapter.model import MAX_ERRORS, FormatAssertion, Job, Rejected, RunEvent
+from adapter.model import MAX_ERRORS, Code, FormatAssertion, Job, Rejected, RunEvent, Violation
 from tests.fakes import run_event
 
 FACET = {"_schemaURL": "https://example.com/facet.json"}
@@ -62,3 +62,28 @@ def test_a_facets_size_is_that_of_its_compact_json() -> None:
     job = {"namespace": "retail", "name": "orders.daily", "facets": {"large": facet}}
     (error,) = _refused(run_event(job=job)).errors
     assert error.message == f"{len(json.dumps(facet, separators=(',', ':')))} bytes"
+
+
+NOT_THEIRS = Rejected(
+    Code.NAMESPACE_NOT_ALLOWED,
+    "the job's namespace is not one of this producer's",
+    (Violation("/job/namespace", "namespace", "fits none of the namespaces that are this producer's"),),
+    Job("retail", "orders.daily"),
+)
+
+
+@pytest.mark.parametrize("namespaces", [("retail",), ("other", "ret*"), ("*",), ("ret?il",)])
+def test_a_producer_writes_to_the_namespaces_that_are_its_own(namespaces: tuple[str, ...]) -> None:
+    assert isinstance(accept(run_event(), namespaces=namespaces), RunEvent)
+
+
+@pytest.mark.parametrize("namespaces", [(), ("Retail",), ("retai",), ("retail.*",), ("etail",)])
+def test_a_producer_does_not_write_to_others(namespaces: tuple[str, ...]) -> None:
+    """The refusal names no pattern and no value, and whose event it is."""
+    assert accept(run_event(), namespaces=namespaces) == NOT_THEIRS
+
+
+def test_what_is_no_event_is_that_and_not_somebody_else_s() -> None:
+    verdict = accept(run_event(job={"namespace": "other", "name": 1}), namespaces=("retail",))
+    assert isinstance(verdict, Rejected)
+    assert verdict.code is Code.SCHEMA_VIOLATION

@@ -8,7 +8,7 @@ import pytest
 
 from adapter import aws
 from adapter.aws import Patience
-from adapter.model import FormatAssertion
+from adapter.model import Access, FormatAssertion
 from adapter.settings import Settings
 
 PATIENCE = Patience(connect=0.5, read=1.5)
@@ -16,7 +16,8 @@ ROLE = "arn:aws:iam::123456789012:role/Writer"
 
 
 def _settings(role: str | None = None) -> Settings:
-    return Settings("dzd_x", "eu-central-1", role, FormatAssertion.STRICT, 7, "https://sqs/x/y", "bucket")
+    places = ("https://sqs/x/y", "bucket")
+    return Settings("dzd_x", "eu-central-1", role, FormatAssertion.STRICT, 7, *places, Access.TOKENS, "secret", "sub")
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +33,7 @@ def test_datazone_is_asked_in_the_domain_s_region() -> None:
     assert client.meta.endpoint_url == "https://datazone.eu-central-1.api.aws"
 
 
-@pytest.mark.parametrize("make", [aws.sqs, aws.s3])
+@pytest.mark.parametrize("make", [aws.sqs, aws.s3, aws.secretsmanager])
 def test_the_durable_places_are_asked_in_the_function_s_region(make: Any) -> None:  # noqa: ANN401 - three client types
     assert make(_settings(), PATIENCE).meta.region_name == "us-east-1"
 

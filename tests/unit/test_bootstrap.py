@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from adapter import bootstrap
+from adapter.doors.authorizer import Authorizer
 from adapter.doors.backlog import BacklogDoor
 from adapter.doors.http import ANSWER_SECONDS, DELIVERY_SECONDS, HttpDoor
 from adapter.doors.kinesis import KinesisDoor
@@ -17,6 +18,7 @@ from adapter.settings import SettingsError
 ENVIRONMENT = {"DOMAIN_ID": "dzd_local", "DOMAIN_REGION": "eu-central-1", "FORMAT_ASSERTION": "warn", "LANES": "3"} | {
     "BACKLOG_URL": "http://127.0.0.1:1/123456789012/backlog",
     "QUARANTINE_BUCKET": "quarantine",
+    "PRODUCERS_SECRET": "arn:aws:secretsmanager:us-east-1:123456789012:secret:producers-AbCdEf",
     "AWS_DEFAULT_REGION": "us-east-1",
 }
 
@@ -46,10 +48,21 @@ def test_a_wrong_environment_stops_the_container_at_its_start() -> None:
 
 @pytest.mark.parametrize(
     ("name", "door"),
-    [("http", HttpDoor), ("kinesis", KinesisDoor), ("backlog", BacklogDoor), ("reconcile", Reconciliation)],
+    [
+        ("http", HttpDoor),
+        ("kinesis", KinesisDoor),
+        ("backlog", BacklogDoor),
+        ("authorizer", Authorizer),
+        ("reconcile", Reconciliation),
+    ],
 )
 def test_each_handler_is_built_when_the_container_starts(
     monkeypatch: pytest.MonkeyPatch, name: str, door: type
 ) -> None:
     monkeypatch.delitem(sys.modules, f"adapter.handlers.{name}", raising=False)
     assert isinstance(importlib.import_module(f"adapter.handlers.{name}").handler, door)
+
+
+def test_a_secret_that_does_not_answer_leaves_the_door_time_to_answer() -> None:
+    """With a JWT it may have to be read first, by the same clock."""
+    assert bootstrap.SECRET_PATIENCE.attempt < DELIVERY_SECONDS

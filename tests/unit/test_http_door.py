@@ -15,7 +15,7 @@ from adapter.doors.http import BATCH_PATH, EVENT_PATHS, HttpDoor
 from adapter.ingest import Ingest
 from adapter.lanes import Lanes
 from adapter.model import Cause, Code, Deferred, FormatAssertion, Outcome, Rejected, RunEvent, Source
-from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, Script, delivered, run_event
+from tests.fakes import FakeBacklog, FakeLineage, FakeQuarantine, FakeTelemetry, Script, callers, delivered, run_event
 
 Envelope = Callable[..., dict[str, Any]]
 
@@ -29,7 +29,7 @@ class Door:
         self.quarantine = FakeQuarantine()
         self.backlog = FakeBacklog()
         ingest = Ingest(self.lineage, self.quarantine, self.told, assertion)
-        self.door = HttpDoor(ingest, Lanes(ingest, 4, 2.0), self.backlog)
+        self.door = HttpDoor(ingest, Lanes(ingest, 4, 2.0), self.backlog, callers())
 
     def knock(self, envelope: dict[str, Any]) -> tuple[int, dict[str, str], dict[str, Any]]:
         answer = self.door(envelope, None)

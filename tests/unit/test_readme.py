@@ -38,8 +38,7 @@ def test_every_code_is_listed_with_its_status() -> None:
     for _, statuses, codes in _rows("| what happened | status |"):
         listed |= dict(zip(re.findall(r"\w+", codes), re.findall(r"\d+", statuses), strict=False))
     answered = {code.value: str(status) for code, (status, _) in answers.STATUSES.items() if status >= 400}
-    # Until producers are known, no event can be refused for its namespace.
-    del answered["namespace_not_allowed"]
+    answered |= {"unauthenticated": "401", "unknown_producer": "403"}
     assert listed == answered | {"not_found": "404", "method_not_allowed": "405", "unavailable": "503"}
 
 

@@ -2,32 +2,40 @@ from __future__ import annotations
 
 import pytest
 
-from adapter.model import FormatAssertion
+from adapter.model import Access, FormatAssertion
 from adapter.settings import VARIABLES, Settings, SettingsError, read
 
 QUEUE = "https://sqs.eu-central-1.amazonaws.com/123456789012/lineage-backlog"
 BUCKET = "lineage-quarantine-1a2b"
+SECRET = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:Producers-1a2B3c"
 GOOD = {
     "DOMAIN_ID": "dzd_1a2b3c",
     "DOMAIN_REGION": "eu-central-1",
     "BACKLOG_URL": QUEUE,
     "QUARANTINE_BUCKET": BUCKET,
+    "PRODUCERS_SECRET": SECRET,
 }
 ROLE = "arn:aws:iam::123456789012:role/lineage/Writer"
 
 
-def test_four_variables_are_enough() -> None:
-    assert read(GOOD) == Settings("dzd_1a2b3c", "eu-central-1", None, FormatAssertion.STRICT, 32, QUEUE, BUCKET)
+def _settings(role: str | None, assertion: FormatAssertion, lanes: int, access: Access, claim: str) -> Settings:
+    return Settings("dzd_1a2b3c", "eu-central-1", role, assertion, lanes, QUEUE, BUCKET, access, SECRET, claim)
+
+
+def test_five_variables_are_enough_and_let_nobody_in_without_a_token() -> None:
+    assert read(GOOD) == _settings(None, FormatAssertion.STRICT, 32, Access.TOKENS, "sub")
 
 
 def test_every_variable_is_read() -> None:
     more = {"DOMAIN_ROLE_ARN": ROLE, "FORMAT_ASSERTION": "warn", "LANES": "128"}
+    more |= {"ACCESS": "jwt", "PRODUCER_CLAIM": "https://example.com/team"}
     assert set(GOOD | more) == set(VARIABLES)
-    assert read(GOOD | more) == Settings("dzd_1a2b3c", "eu-central-1", ROLE, FormatAssertion.WARN, 128, QUEUE, BUCKET)
+    assert read(GOOD | more) == _settings(ROLE, FormatAssertion.WARN, 128, Access.JWT, "https://example.com/team")
 
 
 def test_all_bad_variables_are_named_together() -> None:
     bad = {"DOMAIN_REGION": "nowhere", "DOMAIN_ROLE_ARN": "x", "FORMAT_ASSERTION": "maybe", "LANES": "0"}
+    bad |= {"ACCESS": "", "PRODUCER_CLAIM": "a b"}
     with pytest.raises(SettingsError) as caught:
         read(bad)
     assert all(name in str(caught.value) for name in VARIABLES)
@@ -56,8 +64,15 @@ def test_lanes_are_1_to_128(lanes: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("BACKLOG_URL", ""), ("BACKLOG_URL", "lineage-backlog"), ("QUARANTINE_BUCKET", ""), ("QUARANTINE_BUCKET", "No")],
+    [
+        ("BACKLOG_URL", ""),
+        ("BACKLOG_URL", "lineage-backlog"),
+        ("QUARANTINE_BUCKET", ""),
+        ("QUARANTINE_BUCKET", "No"),
+        ("PRODUCERS_SECRET", ""),
+        ("PRODUCERS_SECRET", "producers"),
+    ],
 )
-def test_the_durable_places_must_be_named(name: str, value: str) -> None:
+def test_the_durable_places_and_the_secret_must_be_named(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         read(GOOD | {name: value})

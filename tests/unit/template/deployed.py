@@ -26,6 +26,13 @@ KEPT = (
     "AWS::S3::BucketPolicy",
 )
 
+# Parameters of a deployment whose producers come with a JWT.
+JWT = {
+    "Access": "jwt",
+    "JwtIssuer": "https://login.example.com/pool",
+    "JwtAudience": "lineage,lineage-test",
+}
+
 HOUR = 60 * 60
 DAY = 24 * HOUR
 

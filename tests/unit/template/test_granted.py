@@ -9,7 +9,7 @@ import pytest
 
 from adapter.model import Code, Received, Rejected, Source
 from adapter.quarantine import Quarantine
-from tests.unit.template.deployed import DEPLOYED, FUNCTIONS, KEPT, get_att, of_type, role_of, strings
+from tests.unit.template.deployed import DEPLOYED, FUNCTIONS, JWT, KEPT, get_att, given, of_type, role_of, strings
 
 OWN_LOGS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 OWN_STREAM = {
@@ -39,6 +39,7 @@ OPTIONAL = [{"Fn::If": ["KeyGiven", {"Ref": "KeyPolicy"}, {"Ref": "AWS::NoValue"
         ("HttpFunction", OWN_LOGS | {"sqs:SendMessage"}),
         ("KinesisFunction", OWN_LOGS | OWN_STREAM | FAILURES),
         ("BacklogFunction", OWN_LOGS | OWN_BACKLOG),
+        ("AuthorizerFunction", OWN_LOGS | {"secretsmanager:GetSecretValue"}),
         ("ReconcileFunction", OWN_LOGS | {"s3:GetObject", "s3:PutObject", "s3:ListBucket"}),
     ],
 )
@@ -47,7 +48,8 @@ def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(functio
     (trust,) = role["AssumeRolePolicyDocument"]["Statement"]
     assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
     domain = "DomainReadPolicy" if function == "ReconcileFunction" else "DomainPolicy"
-    assert role["ManagedPolicyArns"] == [{"Ref": domain}, {"Ref": "QuarantinePolicy"}, *OPTIONAL]
+    shared = [] if function == "AuthorizerFunction" else [{"Ref": domain}, {"Ref": "QuarantinePolicy"}]
+    assert role["ManagedPolicyArns"] == [*shared, *OPTIONAL]
     statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
     assert {action for statement in statements for action in statement["Action"]} == actions
 
@@ -55,7 +57,8 @@ def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(functio
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_role_reaches_its_own_log_group_stream_and_queue(function: str) -> None:
     group = DEPLOYED[function]["Properties"]["LoggingConfig"]["LogGroup"]["Ref"]
-    own = {"logs": get_att(group), "stream": get_att("Stream"), "backlog": get_att("Backlog")}
+    own: dict[str, object] = {"logs": get_att(group), "stream": get_att("Stream"), "backlog": get_att("Backlog")}
+    own["producers"] = {"Ref": "Producers"}
     for policy in role_of(function)["Policies"]:
         if policy["PolicyName"] not in {"failures", "found"}:
             (statement,) = policy["PolicyDocument"]["Statement"]
@@ -69,6 +72,21 @@ def test_lambda_writes_what_it_gives_up_on_where_it_always_does_and_nowhere_else
         ("s3:PutObject",): {"Fn::Sub": "${Quarantine.Arn}/aws/lambda/*"},
         ("s3:ListBucket",): get_att("Quarantine"),
     }
+
+
+def test_the_secret_is_read_by_whoever_judges_with_it_and_written_by_nobody() -> None:
+    """By the authorizer for tokens; by the HTTP function for JWTs, which say nothing of namespaces."""
+    read = {"Effect": "Allow", "Action": ["secretsmanager:GetSecretValue"], "Resource": {"Ref": "Producers"}}
+    statements = {
+        (access, name): one
+        for access in ("tokens", "jwt", "open")
+        for name, resource in given(**(JWT | {"Access": access})).items()
+        for policy in (resource["Properties"], *resource["Properties"].get("Policies", ()))
+        for one in policy.get("PolicyDocument", {}).get("Statement", ())
+        if "secretsmanager" in str(one)
+    }
+    assert statements == {("tokens", "AuthorizerRole"): read, ("jwt", "HttpProducersPolicy"): read}
+    assert DEPLOYED["HttpProducersPolicy"]["Properties"]["Roles"] == [{"Ref": "HttpRole"}]
 
 
 class Keys:
@@ -113,7 +131,7 @@ def test_nothing_is_granted_by_a_wildcard_but_the_end_of_a_key() -> None:
     policies = [
         policy["PolicyDocument"] for role in of_type("AWS::IAM::Role").values() for policy in role["Policies"]
     ] + [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
-    assert len(policies) == 13
+    assert len(policies) == 15
     wild = [text for text in strings(policies) if "*" in text]
     assert [text for text in wild if not re.fullmatch(r"\$\{Quarantine\.Arn\}/[a-z/]+/\*", text)] == []
 
