@@ -73,6 +73,7 @@ def test_the_artefact_delivers_an_event_under_the_role_to_assume(aws: Aws, tmp_p
     """What was cut from the libraries is missed neither by the call of STS nor by that of DataZone."""
     environment = ENVIRONMENT | {
         "DOMAIN_ROLE_ARN": ROLE,
+        "ACCESS": "open",
         "AWS_ACCESS_KEY_ID": "OWN",
         "AWS_SECRET_ACCESS_KEY": "secret",
         "AWS_ENDPOINT_URL": f"http://127.0.0.1:{aws.server_port}",
