@@ -9,6 +9,7 @@ UV := $(or $(shell command -v uv),.uv/bin/uv)
 PYTHON := .venv/bin/python
 SAM_VERSION := 1.170.0
 SAM := .sam/bin/sam
+CONTRACT := .contract
 export SAM_CLI_TELEMETRY := 0
 
 # The machine the functions run on: Amazon Linux 2023 on arm64, glibc 2.34. It takes manylinux2014 wheels and newer ones
@@ -44,6 +45,10 @@ chaos: setup  ## lose nothing on the worst of days (N=30000 events, SEED=…, at
 fuzz: setup  ## fuzz each way in, for SECONDS=60 seconds
 	$(UV) run --frozen --all-extras --group fuzz --quiet python -m tests.fuzz $(or $(SECONDS),60)
 
+.PHONY: contract
+contract: setup $(CONTRACT)/built  ## hold every answer to schemas/openapi.yaml, for SECONDS=60 seconds of generated requests
+	$(PYTHON) -m tests.contract $(or $(SECONDS),60) $(abspath $(CONTRACT))/bin/schemathesis
+
 .PHONY: lint
 lint: setup  ## check style and format
 	.venv/bin/ruff check .
@@ -76,7 +81,7 @@ requirements: $(UV)  ## write requirements.txt, what the functions are built fro
 
 .PHONY: clean
 clean:  ## remove all that was installed and built here
-	rm -rf .aws-sam .build .emitters .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
+	rm -rf .aws-sam .build .contract .emitters .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
 
 # What sam build calls, once for each function, with ARTIFACTS_DIR.
 build-%: setup
@@ -104,4 +109,10 @@ setup: $(UV)
 $(SAM)-$(SAM_VERSION): | $(UV)
 	$(UV) venv --quiet --clear --python 3.13 .sam
 	$(UV) pip install --quiet --python .sam/bin/python aws-sam-cli==$(SAM_VERSION)
+	touch $@
+
+# schemathesis pins an older jsonschema-rs than ours, so it has an environment of its own, too.
+$(CONTRACT)/built: tests/contract/requirements.txt | $(UV)
+	$(UV) venv --quiet --clear --python 3.13 $(CONTRACT)
+	$(UV) pip install --quiet --require-hashes --python $(CONTRACT)/bin/python -r $<
 	touch $@

@@ -223,5 +223,5 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 # BaseHTTPRequestHandler has a method for each of HTTP's; here they are one.
-for _method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+for _method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"):
     setattr(_Handler, f"do_{_method}", _Handler._answer)  # noqa: SLF001 - of the class above
