@@ -74,6 +74,8 @@ def _config(settings: Settings, patience: Patience) -> Config:
         max_pool_connections=settings.lanes,
         # A fixed name spares botocore from describing itself anew in each call, a tenth of its cost.
         user_agent="lineage-adapter",
+        # Settings and the program vouch for what is sent; botocore checks neither DataZone's bounds nor its patterns.
+        parameter_validation=False,
     )
 
 

@@ -7,16 +7,46 @@ format, written as log lines.
 from __future__ import annotations
 
 import json
+import time
 import traceback
 from collections import Counter
-from functools import partial
 from threading import Lock
-from typing import assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
 from aws_lambda_powertools import Logger
+from aws_lambda_powertools.logging.formatter import RESERVED_LOG_ATTRS, LambdaPowertoolsFormatter
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from aws_lambda_powertools.shared.functions import get_tracer_id
 
 from adapter.model import Code, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
+
+if TYPE_CHECKING:
+    import logging
+
+# A metric's name, its door, and what it is told apart by besides, if anything: "cause" or "code", and which.
+type _Series = tuple[str, str, str, str]
+
+# ASCII only: half a surrogate pair or a line separator in a job's name must not cost or split its line.
+_encode = json.JSONEncoder(check_circular=False, default=str, separators=(",", ":")).encode
+
+
+class _Lines(LambdaPowertoolsFormatter):
+    """Powertools' lines at a third of their cost: without `location`, which is here for all of them."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write `record` as one line of JSON, with what it was given as `extra`."""
+        line = {
+            "level": record.levelname,
+            "message": record.msg,
+            "timestamp": f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(record.created))},{record.msecs:03.0f}+0000",
+            "service": self.log_format["service"],
+            "xray_trace_id": get_tracer_id(),
+        }
+        line |= {name: value for name, value in record.__dict__.items() if name not in _RESERVED}
+        return _encode({name: value for name, value in line.items() if value is not None})
+
+
+_RESERVED = frozenset(RESERVED_LOG_ATTRS)
 
 
 class Telemetry:
@@ -24,9 +54,9 @@ class Telemetry:
 
     def __init__(self) -> None:
         """Take service, namespace and log level from Powertools' own environment variables."""
-        # ASCII only: half a surrogate pair or a line separator in a job's name must not cost or split its line.
-        self._logger = Logger(json_serializer=partial(json.dumps, default=str, separators=(",", ":")))
-        self._counts: Counter[tuple[str, str, str, str]] = Counter()
+        self._logger = Logger(logger_formatter=_Lines())
+        self._counts: Counter[_Series] = Counter()
+        self._documents: dict[_Series, dict[str, Any]] = {}
         self._lock = Lock()
 
     def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
@@ -85,17 +115,26 @@ class Telemetry:
 
     def flush(self) -> None:
         """Write what was counted since the last time."""
-        for (name, door, dimension, value), times in self._counts.items():
-            metrics = EphemeralMetrics()
-            if door:
-                metrics.add_dimension("door", door)
-            if dimension:
-                # Counted twice over: by door for alarms, by door and reason for whoever asks why.
-                by_door = {"door": door} if door else {}
-                metrics.add_dimensions(service=str(metrics.service), **by_door, **{dimension: value})
-            metrics.add_metric(name, MetricUnit.Count, times)
-            metrics.flush_metrics()
+        now = int(time.time() * 1000)
+        for series, times in self._counts.items():
+            document = self._documents.get(series) or self._documents.setdefault(series, _document(*series))
+            document["_aws"]["Timestamp"] = now
+            document[series[0]] = [float(times)]
+            print(_encode(document))  # noqa: T201 - the embedded metric format is read from standard output
         self._counts.clear()
+
+
+def _document(name: str, door: str, dimension: str, value: str) -> dict[str, Any]:
+    """Let Powertools make a metric's document, once: from one time to the next only moment and number change."""
+    metrics = EphemeralMetrics()
+    if door:
+        metrics.add_dimension("door", door)
+    if dimension:
+        # Counted twice over: by door for alarms, by door and reason for whoever asks why.
+        by_door = {"door": door} if door else {}
+        metrics.add_dimensions(service=str(metrics.service), **by_door, **{dimension: value})
+    metrics.add_metric(name, MetricUnit.Count, 0)
+    return dict(metrics.serialize_metric_set())
 
 
 def _identity(event: RunEvent | None) -> dict[str, object]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 EVENT_PATHS = ("/api/v1/lineage", "/lineage", "/")
 BATCH_PATH = "/api/v1/lineage/batch"
 HEALTH_PATH = "/health"
+_PATHS = frozenset({path.rstrip("/") for path in EVENT_PATHS} | {BATCH_PATH, HEALTH_PATH})
 
 # Every client gives up after 5 seconds and the whole answer is promised in 4, a cold start included. DataZone has its
 # share of that, then the backlog, then the quarantine; their clients' timeouts are in bootstrap.
@@ -70,8 +71,7 @@ class HttpDoor:
             self.ingest.records.flush()
 
     def _route(self, asked: Request, caller: Caller | Denial, started: float) -> answers.Answer:
-        posts = {path.rstrip("/"): self._event for path in EVENT_PATHS} | {BATCH_PATH: self._batch}
-        if asked.path not in {*posts, HEALTH_PATH}:
+        if asked.path not in _PATHS:
             return answers.problem(404, "not_found", "No such path", f"events are posted to {EVENT_PATHS[0]}")
         method = "GET" if asked.path == HEALTH_PATH else "POST"
         if asked.method != method:
@@ -79,7 +79,9 @@ class HttpDoor:
             return answers.problem(405, "method_not_allowed", "Wrong method", f"this path takes {method}", allow)
         if asked.path == HEALTH_PATH:
             return answers.ok({"status": "ok"})
-        return answers.denied(caller) if isinstance(caller, Denial) else posts[asked.path](asked, caller, started)
+        if isinstance(caller, Denial):
+            return answers.denied(caller)
+        return (self._batch if asked.path == BATCH_PATH else self._event)(asked, caller, started)
 
     def _event(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
         received = _from(caller, opened(asked.body, Source.HTTP, asked.content_encoding))
