@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adapter import aws, settings
+from adapter.archive import Archive, Archiving
 from adapter.aws import Patience
 from adapter.backlog import Backlog
 from adapter.breaker import Breaker
@@ -47,7 +48,7 @@ BATCH_EVENT_SECONDS = 15.0
 def http(environment: Mapping[str, str]) -> HttpDoor:
     """Build the HTTP door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    lineage = Breaker(_lineage(read, HTTP_PATIENCE))
+    lineage = _archived(read, Breaker(_lineage(read, HTTP_PATIENCE)), HTTP_SHELTER_PATIENCE)
     ingest = _ingest(read, lineage, HTTP_SHELTER_PATIENCE)
     lanes = Lanes(ingest, read.lanes, DELIVERY_SECONDS)
     callers = Callers(read.access, read.producer_claim, _secret(read), ingest.records)
@@ -62,14 +63,14 @@ def authorizer(environment: Mapping[str, str]) -> Authorizer:
 def kinesis(environment: Mapping[str, str]) -> KinesisDoor:
     """Build the Kinesis door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    ingest = _ingest(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
+    ingest = _ingest(read, _remembering(read), BATCH_PATIENCE)
     return KinesisDoor(ingest, Lanes(ingest, read.lanes, BATCH_EVENT_SECONDS))
 
 
 def backlog(environment: Mapping[str, str]) -> BacklogDoor:
     """Build the backlog's door. Raises SettingsError naming every bad variable."""
     read = settings.read(environment)
-    ingest = _ingest(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
+    ingest = _ingest(read, _remembering(read), BATCH_PATIENCE)
     return BacklogDoor(ingest, Lanes(ingest, read.lanes, BATCH_EVENT_SECONDS), _backlog(read, BATCH_PATIENCE))
 
 
@@ -88,6 +89,18 @@ def reconcile(environment: Mapping[str, str]) -> Reconciliation:
 
 def _lineage(read: Settings, patience: Patience) -> DataZone:
     return DataZone(aws.datazone(read, patience), read.domain_id, patience.attempt)
+
+
+def _remembering(read: Settings) -> Lineage:
+    # The memory is behind the archive: an event that is given again for its copy alone does not cost DataZone a call.
+    return _archived(read, Remembering(_lineage(read, BATCH_PATIENCE)), BATCH_PATIENCE)
+
+
+def _archived(read: Settings, lineage: Lineage, patience: Patience) -> Lineage:
+    """Put the archive before `lineage` if there is one; without, nothing is in the way."""
+    if read.archive_bucket is None:
+        return lineage
+    return Archiving(lineage, Archive(aws.s3(read, patience), read.archive_bucket), patience.attempt)
 
 
 def _ingest(read: Settings, lineage: Lineage, patience: Patience) -> Ingest:

@@ -83,6 +83,8 @@ class Cause(StrEnum):
     BREAKER_OPEN = "breaker_open"
     NOT_STARTED = "not_started"
     QUARANTINE_UNREACHABLE = "quarantine_unreachable"
+    # Delivered, but without its copy in the archive.
+    ARCHIVE_UNREACHABLE = "archive_unreachable"
     UNEXPECTED = "unexpected"
 
 

@@ -31,9 +31,9 @@ class Settings:
     """What a function is told by its environment.
 
     `domain_role_arn` is assumed to reach a domain in another account. `lanes` is how many events the Kinesis door
-    delivers at the same time. `backlog_url` and `quarantine_bucket` are where events wait and are kept.
-    `producers_secret` is the ARN of the secret that adapter/producers.py describes; `producer_claim` names a producer
-    in a JWT.
+    delivers at the same time. `backlog_url` and `quarantine_bucket` are where events wait and are kept,
+    `archive_bucket` where what is delivered is kept too, if it is to be. `producers_secret` is the ARN of the secret
+    that adapter/producers.py describes; `producer_claim` names a producer in a JWT.
     """
 
     domain_id: str
@@ -46,6 +46,7 @@ class Settings:
     access: Access
     producers_secret: str
     producer_claim: str
+    archive_bucket: str | None = None
 
 
 VARIABLES = (
@@ -59,21 +60,23 @@ VARIABLES = (
     "ACCESS",
     "PRODUCERS_SECRET",
     "PRODUCER_CLAIM",
+    "ARCHIVE_BUCKET",
 )
 
 
 def read(environment: Mapping[str, str]) -> Settings:
     """Parse `environment`; raise SettingsError naming all missing or bad variables together.
 
-    DOMAIN_ID, DOMAIN_REGION, BACKLOG_URL, QUARANTINE_BUCKET and PRODUCERS_SECRET are required. DOMAIN_ROLE_ARN may be
-    empty. FORMAT_ASSERTION is `strict` (default) or `warn`. LANES is 1 to 128 (default 32). ACCESS is `tokens`
-    (default), `jwt` or `open`; PRODUCER_CLAIM is `sub` by default.
+    DOMAIN_ID, DOMAIN_REGION, BACKLOG_URL, QUARANTINE_BUCKET and PRODUCERS_SECRET are required. DOMAIN_ROLE_ARN and
+    ARCHIVE_BUCKET may be empty. FORMAT_ASSERTION is `strict` (default) or `warn`. LANES is 1 to 128 (default 32).
+    ACCESS is `tokens` (default), `jwt` or `open`; PRODUCER_CLAIM is `sub` by default.
     """
     role = environment.get("DOMAIN_ROLE_ARN", "")
     assertion = environment.get("FORMAT_ASSERTION", FormatAssertion.STRICT)
     lanes = environment.get("LANES", "32")
     access = environment.get("ACCESS", Access.TOKENS)
     claim = environment.get("PRODUCER_CLAIM", "sub")
+    archive = environment.get("ARCHIVE_BUCKET", "")
     checks = {
         "DOMAIN_ID (like dzd_1a2b3c)": DOMAIN_ID.fullmatch(environment.get("DOMAIN_ID", "")),
         "DOMAIN_REGION (like eu-central-1)": REGION.fullmatch(environment.get("DOMAIN_REGION", "")),
@@ -85,6 +88,7 @@ def read(environment: Mapping[str, str]) -> Settings:
         "ACCESS (tokens, jwt or open)": access in set(Access),
         "PRODUCERS_SECRET (a secret's ARN)": SECRET_ARN.fullmatch(environment.get("PRODUCERS_SECRET", "")),
         "PRODUCER_CLAIM (a JWT's claim, like sub)": CLAIM.fullmatch(claim),
+        "ARCHIVE_BUCKET (empty or a bucket's name)": not archive or BUCKET.fullmatch(archive),
     }
     if wrong := [name for name, good in checks.items() if not good]:
         raise SettingsError(f"missing or wrong environment variables: {', '.join(wrong)}")
@@ -99,4 +103,5 @@ def read(environment: Mapping[str, str]) -> Settings:
         access=Access(access),
         producers_secret=environment["PRODUCERS_SECRET"],
         producer_claim=claim,
+        archive_bucket=archive or None,
     )

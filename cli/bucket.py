@@ -1,4 +1,4 @@
-"""The quarantine bucket, seen from an operator: what is in it, and moving away what is done.
+"""The quarantine bucket, and the archive's, seen from an operator: what is in it, and moving away what is done.
 
 quarantine/, days/       what was refused (adapter/quarantine.py)
 aws/lambda/              what Lambda gave up on
@@ -8,7 +8,7 @@ replayed/<either key>    what was moved away, unchanged
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 QUARANTINE, DAYS, FAILURES, REPLAYED = "quarantine/", "days/", "aws/lambda/", "replayed/"
+# In a bucket of its own, if there is one (adapter/archive.py).
+ARCHIVE = "archive/"
 
 _EVENT = re.compile(r"quarantine/([^/]+/[0-9a-f]{64})\.event")
 _MARKER = re.compile(r"days/(\d{4}-\d\d-\d\d)/([^/]+/[0-9a-f]{64})")
@@ -34,6 +36,7 @@ class Stored:
 
     body: bytes
     written: tuple[str | None, datetime]
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 def event_key(name: str) -> str:
@@ -94,7 +97,7 @@ class Bucket:
         with aws.explained(self.url(key)):
             try:
                 found = self._client.get_object(Bucket=self.name, Key=key)
-                return Stored(found["Body"].read(), _written(found))
+                return Stored(found["Body"].read(), _written(found), found.get("Metadata", {}))
             except ClientError as error:
                 if aws.missing(error):
                     return None

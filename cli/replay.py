@@ -59,7 +59,8 @@ def replay(
 
     PATH is also s3://BUCKET/PREFIX, with what is in the adapter's bucket below it: events in quarantine/, and in
     aws/lambda/ the records of a stream that Lambda gave up on. What is taken there is moved to replayed/; what is
-    refused again stays in quarantine/.
+    refused again stays in quarantine/. In the archive's bucket it is archive/ or archive/day=2026-11-29/, of which
+    nothing is moved.
 
     After an interruption or a failure the same command goes on where it stopped. To send an event twice is harmless:
     DataZone knows it by its token.

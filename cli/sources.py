@@ -49,7 +49,7 @@ class Item:
     """One event as it lies there. `name` is its file, with `:line` where a file holds many.
 
     `verdict` is there where nothing can be sent. `place` remembers by itself what is finished. `replays` is DataZone's
-    own id of what it took once and could not process.
+    own id of what it took once and could not process, `archived_as` that of an archived copy's delivery.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Item:
     place: Place | None = None
     verdict: Verdict | None = None
     replays: str | None = None
+    archived_as: str | None = None
 
 
 def is_read(path: Path) -> bool:

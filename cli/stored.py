@@ -1,15 +1,19 @@
-"""Events from the quarantine bucket: what was refused, and what Lambda gave up on; each goes where its verdict says.
+"""Events from S3: what was refused, what Lambda gave up on, and what was archived.
 
     s3://bucket/quarantine/<code>/<sha256>.event   one event, its exact bytes
     s3://bucket/aws/lambda/…                       Lambda's failure records, of many events each
+    s3://archive/archive/day=…/….json.gz           one archived event, compressed
 
-Of a prefix everything of these two kinds below it is read. What is taken is moved to replayed/…; what is refused again
-stays. So the same command, typed again, sends what is left, and an event sent twice has the same token.
+Of a prefix everything of these kinds below it is read. What is taken from the quarantine bucket is moved to replayed/…;
+what is refused again stays. So the same command, typed again, sends what is left, and an event sent twice has the same
+token. Of the archive nothing is moved.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import zlib
 from contextlib import closing
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -18,7 +22,7 @@ from adapter.model import Code
 from cli import failures
 from cli.ahead import ahead
 from cli.aws import LANES
-from cli.bucket import FAILURES, QUARANTINE, event_key, event_name, reason_key
+from cli.bucket import ARCHIVE, FAILURES, QUARANTINE, event_key, event_name, reason_key
 from cli.sources import Item, SourceError
 from cli.verdict import Outcome, Verdict
 
@@ -30,7 +34,9 @@ if TYPE_CHECKING:
 SCHEME = "s3://"
 
 _TAKEN = (Outcome.DELIVERED, Outcome.DEFERRED)
+_ROOTS = (ARCHIVE, FAILURES, QUARANTINE)
 _UNREADABLE = Verdict(Outcome.REJECTED, code="not_a_failure_record")
+_NOT_ARCHIVED = Verdict(Outcome.REJECTED, code="not_an_archived_event")
 
 
 def is_stored(path: str) -> bool:
@@ -48,11 +54,11 @@ def split(path: str) -> tuple[str, str]:
 
 def keys(bucket: Bucket, prefix: str) -> Iterator[str]:
     """Yield the keys below `prefix` that hold events; raise SourceError where none can be."""
-    folders = [root if root.startswith(prefix) else prefix for root in (FAILURES, QUARANTINE) if _meets(root, prefix)]
+    folders = [root if root.startswith(prefix) else prefix for root in _ROOTS if _meets(root, prefix)]
     if not folders:
-        raise SourceError(f"{bucket.url(prefix)}: events are below {QUARANTINE} and {FAILURES} only")
+        raise SourceError(f"{bucket.url(prefix)}: events are below {QUARANTINE}, {FAILURES} and {ARCHIVE} only")
     for folder in folders:
-        yield from (key for key in bucket.keys(folder) if key.startswith(FAILURES) or event_name(key))
+        yield from (key for key in bucket.keys(folder) if key.startswith((FAILURES, ARCHIVE)) or event_name(key))
 
 
 def _meets(root: str, prefix: str) -> bool:
@@ -82,6 +88,9 @@ def _items(bucket: Bucket, key: str, stored: Stored) -> Iterator[Item]:
     if name := event_name(key):
         yield Item(url, stored.body, Quarantined(bucket, name, stored), replays=_replays(bucket, name))
         return
+    if key.startswith(ARCHIVE):
+        yield _archived(url, stored)
+        return
     try:
         events = failures.events(stored.body)
     except failures.NotAFailureRecordError:
@@ -89,6 +98,13 @@ def _items(bucket: Bucket, key: str, stored: Stored) -> Iterator[Item]:
         return
     place = FailureRecord(bucket, key, len(events))
     yield from (Item(f"{url}:{at}", raw, place) for at, raw in events)
+
+
+def _archived(url: str, stored: Stored) -> Item:
+    try:
+        return Item(url, gzip.decompress(stored.body), archived_as=stored.metadata.get("lineage-event-id"))
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        return Item(url, stored.body, verdict=_NOT_ARCHIVED)
 
 
 def _replays(bucket: Bucket, name: str) -> str | None:

@@ -16,7 +16,7 @@ ROWS = (
     {"settings", "text", "spec", "body", "batch", "kpl", "producers"},
     {"size"},
     {"accept"},
-    {"ingest", "datazone", "telemetry", "backlog", "quarantine", "aws", "found", "processing", "secret"},
+    {"ingest", "datazone", "telemetry", "backlog", "quarantine", "aws", "found", "processing", "secret", "archive"},
     {"lanes", "breaker", "memory", "reconcile"},
     {"reconcile_telemetry"},
     {"doors"},
@@ -68,7 +68,7 @@ def test_each_aws_service_is_known_by_one_module() -> None:
         for module in MODULES
         if {name.split(".")[0] for name in _imported(ADAPTER / f"{module}.py")} & {"boto3", "botocore"}
     }
-    assert knowing == {"aws", "datazone", "backlog", "quarantine", "found", "processing", "secret"}
+    assert knowing == {"aws", "datazone", "backlog", "quarantine", "found", "processing", "secret", "archive"}
 
 
 def test_the_package_imports_nothing_that_production_does_not_bundle() -> None:

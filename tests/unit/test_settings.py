@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from adapter.model import Access, FormatAssertion
@@ -28,14 +30,15 @@ def test_five_variables_are_enough_and_let_nobody_in_without_a_token() -> None:
 
 def test_every_variable_is_read() -> None:
     more = {"DOMAIN_ROLE_ARN": ROLE, "FORMAT_ASSERTION": "warn", "LANES": "128"}
-    more |= {"ACCESS": "jwt", "PRODUCER_CLAIM": "https://example.com/team"}
+    more |= {"ACCESS": "jwt", "PRODUCER_CLAIM": "https://example.com/team", "ARCHIVE_BUCKET": "archive"}
     assert set(GOOD | more) == set(VARIABLES)
-    assert read(GOOD | more) == _settings(ROLE, FormatAssertion.WARN, 128, Access.JWT, "https://example.com/team")
+    told = _settings(ROLE, FormatAssertion.WARN, 128, Access.JWT, "https://example.com/team")
+    assert read(GOOD | more) == replace(told, archive_bucket="archive")
 
 
 def test_all_bad_variables_are_named_together() -> None:
     bad = {"DOMAIN_REGION": "nowhere", "DOMAIN_ROLE_ARN": "x", "FORMAT_ASSERTION": "maybe", "LANES": "0"}
-    bad |= {"ACCESS": "", "PRODUCER_CLAIM": "a b"}
+    bad |= {"ACCESS": "", "PRODUCER_CLAIM": "a b", "ARCHIVE_BUCKET": "No"}
     with pytest.raises(SettingsError) as caught:
         read(bad)
     assert all(name in str(caught.value) for name in VARIABLES)

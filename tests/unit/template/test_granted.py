@@ -49,7 +49,9 @@ def test_each_role_grants_lambda_what_the_function_does_and_nothing_else(functio
     assert trust["Principal"] == {"Service": "lambda.amazonaws.com"}
     domain = "DomainReadPolicy" if function == "ReconcileFunction" else "DomainPolicy"
     shared = [] if function == "AuthorizerFunction" else [{"Ref": domain}, {"Ref": "QuarantinePolicy"}]
-    assert role["ManagedPolicyArns"] == [*shared, *OPTIONAL]
+    archive = {"Fn::If": ["Archives", {"Ref": "ArchivePolicy"}, {"Ref": "AWS::NoValue"}]}
+    archives = [archive] if shared and function != "ReconcileFunction" else []
+    assert role["ManagedPolicyArns"] == [*shared, *OPTIONAL, *archives]
     statements = [one for policy in role["Policies"] for one in policy["PolicyDocument"]["Statement"]]
     assert {action for statement in statements for action in statement["Action"]} == actions
 
@@ -131,15 +133,15 @@ def test_nothing_is_granted_by_a_wildcard_but_the_end_of_a_key() -> None:
     policies = [
         policy["PolicyDocument"] for role in of_type("AWS::IAM::Role").values() for policy in role["Policies"]
     ] + [policy["PolicyDocument"] for policy in of_type("AWS::IAM::ManagedPolicy").values()]
-    assert len(policies) == 15
+    assert len(policies) == 16
     wild = [text for text in strings(policies) if "*" in text]
-    assert [text for text in wild if not re.fullmatch(r"\$\{Quarantine\.Arn\}/[a-z/]+/\*", text)] == []
+    assert [text for text in wild if not re.fullmatch(r"\$\{(Quarantine|Archive)\.Arn\}/[a-z/]+/\*", text)] == []
 
 
 def test_queues_and_bucket_let_nobody_in_by_their_own_policies() -> None:
     """They only deny; who may come in is said by the roles."""
     documents = [one["PolicyDocument"] for kind in KEPT for one in of_type(kind).values() if "PolicyDocument" in one]
-    assert len(documents) == 3
+    assert len(documents) == 4
     assert {statement["Effect"] for document in documents for statement in document["Statement"]} == {"Deny"}
 
 

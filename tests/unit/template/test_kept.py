@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adapter import backlog
-from tests.unit.template.deployed import DAY, DEPLOYED, FUNCTIONS, HOUR, KEPT, get_att, of_type
+from tests.unit.template.deployed import DAY, DEPLOYED, FUNCTIONS, HOUR, KEPT, PARAMETERS, get_att, of_type
 
 
 def queue(name: str) -> dict[str, Any]:
@@ -89,6 +89,11 @@ def test_a_stack_made_anew_does_not_meet_what_the_last_one_left() -> None:
             {"Bucket": {"Ref": "Quarantine"}},
             [get_att("Quarantine"), {"Fn::Sub": "${Quarantine.Arn}/*"}],
         ),
+        (
+            "ArchiveTransport",
+            {"Bucket": {"Ref": "Archive"}},
+            [get_att("Archive"), {"Fn::Sub": "${Archive.Arn}/*"}],
+        ),
     ],
 )
 def test_nobody_reaches_what_is_kept_without_tls(policy: str, target: dict[str, Any], resources: object) -> None:
@@ -101,11 +106,28 @@ def test_nobody_reaches_what_is_kept_without_tls(policy: str, target: dict[str, 
     assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
-def test_the_bucket_is_its_owners_alone() -> None:
-    bucket = DEPLOYED["Quarantine"]["Properties"]
+@pytest.mark.parametrize("name", of_type("AWS::S3::Bucket"))
+def test_each_bucket_is_its_owners_alone(name: str) -> None:
+    bucket = DEPLOYED[name]["Properties"]
     public = {"BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets"}
     assert bucket["PublicAccessBlockConfiguration"] == dict.fromkeys(public, True)
     assert bucket["OwnershipControls"] == {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}
+
+
+def test_the_archive_forgets_nothing() -> None:
+    archive = DEPLOYED["Archive"]["Properties"]
+    assert archive["VersioningConfiguration"] == {"Status": "Enabled"}
+    (tidy,) = archive["LifecycleConfiguration"]["Rules"]
+    assert {"ExpirationInDays", "ExpirationDate"}.isdisjoint(tidy)
+
+
+def test_without_the_archive_nothing_of_it_is_deployed_and_no_function_knows_one() -> None:
+    optional = {name for name, resource in DEPLOYED.items() if resource.get("Condition") == "Archives"}
+    assert optional == {"Archive", "ArchiveTransport", "ArchivePolicy"}
+    for name in FUNCTIONS:
+        variables = DEPLOYED[name]["Properties"]["Environment"]["Variables"]
+        assert variables["ARCHIVE_BUCKET"] == {"Fn::If": ["Archives", {"Ref": "Archive"}, ""]}
+    assert PARAMETERS["ArchiveEvents"]["Default"] == "false"
 
 
 def test_the_bucket_forgets_everything_in_time_and_nothing_unseen() -> None:
