@@ -11,7 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from adapter import bootstrap
+from cli import stored
+from cli.bucket import ARCHIVE, Bucket
 from cli.main import group
+from tests.artefact import ENVIRONMENT
 from tests.fakes import run_event
 from tests.integration.running import DOMAIN, Running, start, until
 
@@ -85,12 +88,7 @@ def a_pass(system: Running, monkeypatch: pytest.MonkeyPatch, seconds: float) -> 
     """Make one pass as a container that has just started does."""
     for name, value in aws_environment(system).items():
         monkeypatch.setenv(name, value)
-    build = {
-        "DOMAIN_ID": DOMAIN,
-        "DOMAIN_REGION": "us-east-1",
-        "BACKLOG_URL": f"{system.aws_url}/1/unused",
-        "QUARANTINE_BUCKET": system.bucket,
-    }
+    build = ENVIRONMENT | {"DOMAIN_ID": DOMAIN, "QUARANTINE_BUCKET": system.bucket}
     return bootstrap.reconcile(build)({}, Invocation(seconds))
 
 
@@ -144,6 +142,23 @@ def overview(result: Result) -> dict[str, Any]:
     said = json.loads(result.output)
     numbers = {name: said[name] for name in ("received", "delivered")}
     return numbers | {"failed": said["datazone"]["failed"], "by": said["datazone"]["failed_by_namespace"]}
+
+
+def test_an_event_without_its_copy_comes_again_until_it_has_one(tmp_path: Path) -> None:
+    """Its emitter is answered 202; DataZone has it once; the archive is read back by replay's own reader."""
+    system = start(tmp_path / "terminal", "ArchiveEvents=true", QUEUE_SPEED="100")
+    try:
+        system.faults("PUT", service="s3", status=503)
+        assert system.post(run_event(1)).status == 202
+        system.faults("DELETE")
+        assert system.post(run_event(2)).status == 200
+        archive = Bucket(system.s3, "lineage-adapter-archive")
+        until(lambda: len(list(archive.keys(ARCHIVE))) == 2)
+        items = list(stored.read(archive, stored.keys(archive, "archive/day=")))
+        assert {item.archived_as: item.raw for item in items} == system.delivered()
+        assert {item.raw for item in items} == {run_event(1), run_event(2)}
+    finally:
+        assert system.stop() == 0
 
 
 def test_the_function_finds_them_on_its_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
