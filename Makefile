@@ -10,6 +10,10 @@ PYTHON := .venv/bin/python
 SAM_VERSION := 1.170.0
 SAM := .sam/bin/sam
 CONTRACT := .contract
+CHECKOV_VERSION := 3.3.30
+CHECKOV := .checkov/bin/checkov
+AUDIT_VERSION := 2.10.1
+AUDIT := .audit/bin/pip-audit
 export SAM_CLI_TELEMETRY := 0
 
 # The machine the functions run on: Amazon Linux 2023 on arm64, glibc 2.34. It takes manylinux2014 wheels and newer ones
@@ -58,13 +62,18 @@ lint: setup  ## check style and format
 types: setup  ## check types
 	.venv/bin/mypy
 
+# What a parameter turns on: a variant with all of them is checked for these as well.
+UNTIL_ASKED := CKV_AWS_27,CKV_AWS_115,CKV_AWS_117,CKV_AWS_149,CKV_AWS_158,CKV_AWS_173
+
 .PHONY: validate
 validate: export AWS_DEFAULT_REGION ?= us-east-1
-validate: setup $(SAM)-$(SAM_VERSION)  ## check template.yaml as written and as CloudFormation gets it
+validate: setup $(SAM)-$(SAM_VERSION) $(CHECKOV)-$(CHECKOV_VERSION)  ## check template.yaml, and each way to deploy it
 	$(SAM) validate --lint
-	mkdir -p .build
-	$(PYTHON) -m tools.translate > .build/template.json
-	.venv/bin/cfn-lint .build/template.json
+	rm -rf .build/variants
+	$(PYTHON) -m tools.variants .build/variants
+	.venv/bin/cfn-lint .build/variants/*.json
+	$(CHECKOV) --config-file .checkov.yaml --file .build/variants/everything.json
+	$(CHECKOV) --config-file .checkov.yaml --directory .build/variants --skip-check $(UNTIL_ASKED)
 
 .PHONY: build
 build: setup $(SAM)-$(SAM_VERSION)  ## build what is deployed into .aws-sam/build, without Docker
@@ -81,7 +90,7 @@ requirements: $(UV)  ## write requirements.txt, what the functions are built fro
 
 .PHONY: clean
 clean:  ## remove all that was installed and built here
-	rm -rf .aws-sam .build .contract .emitters .venv .uv .sam .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
+	rm -rf .aws-sam .build .contract .emitters .venv .uv .sam .checkov .audit .mypy_cache .ruff_cache .pytest_cache .hypothesis .fuzz .coverage
 
 # What sam build calls, once for each function, with ARTIFACTS_DIR.
 build-%: setup
@@ -115,4 +124,15 @@ $(SAM)-$(SAM_VERSION): | $(UV)
 $(CONTRACT)/built: tests/contract/requirements.txt | $(UV)
 	$(UV) venv --quiet --clear --python 3.13 $(CONTRACT)
 	$(UV) pip install --quiet --require-hashes --python $(CONTRACT)/bin/python -r $<
+	touch $@
+
+# These two pin what they need as well.
+$(CHECKOV)-$(CHECKOV_VERSION): | $(UV)
+	$(UV) venv --quiet --clear --python 3.13 .checkov
+	$(UV) pip install --quiet --python .checkov/bin/python checkov==$(CHECKOV_VERSION)
+	touch $@
+
+$(AUDIT)-$(AUDIT_VERSION): | $(UV)
+	$(UV) venv --quiet --clear --python 3.13 .audit
+	$(UV) pip install --quiet --python .audit/bin/python pip-audit==$(AUDIT_VERSION)
 	touch $@

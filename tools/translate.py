@@ -46,7 +46,8 @@ def translated() -> dict[str, Any]:
 def settled(document: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, Any]:
     """Return `document` as CloudFormation would create it with the parameters `given`: no condition is left in it.
 
-    What a condition turns off is gone, and so are the parameters that nothing refers to then; other references stay.
+    What a condition turns off is gone, and so are the parameters that nothing refers to then; those given
+    have their values for defaults. Other references stay.
     Raises local.template's TemplateError for parameters that the template does not take.
     """
     conditions = local.of(document, {"DomainId": "dzd_1", **given}, PSEUDO_PARAMETERS)
@@ -60,7 +61,7 @@ def settled(document: Mapping[str, Any], given: Mapping[str, str]) -> dict[str, 
     }
     text = json.dumps(kept)
     used = {
-        name: one
+        name: {"Type": one["Type"], "Default": given[name], "AllowedValues": [given[name]]} if name in given else one
         for name, one in document["Parameters"].items()
         if f'"Ref": "{name}"' in text or f"${{{name}}}" in text
     }

@@ -42,7 +42,7 @@ def request(event: Mapping[str, Any]) -> Request:
     if event.get("version") == "2.0":
         method, path = event["requestContext"]["http"]["method"], event["rawPath"]
     else:
-        method, path = event["httpMethod"], event["path"]
+        method, path = event["httpMethod"], _path(event)
     headers = {name.lower(): value for name, value in (event.get("headers") or {}).items()}
     replays = headers.get(REPLAYS, "")
     return Request(
@@ -59,6 +59,12 @@ def _authorizer(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Give an authorizer's context: at the top in format 1.0, one level down in 2.0."""
     told = event.get("requestContext", {}).get("authorizer") or {}
     return told.get("lambda") or told.get("jwt") or told
+
+
+def _path(event: Mapping[str, Any]) -> str:
+    # A REST API leaves its stage out of `path`. Ours is the first part of /api/v1/lineage, and so has to be in it.
+    asked: str = event["path"] if "version" in event else event.get("requestContext", {}).get("path", event["path"])
+    return asked
 
 
 def _body(event: Mapping[str, Any]) -> bytes:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 EVENT_PATHS = ("/api/v1/lineage", "/lineage", "/")
 BATCH_PATH = "/api/v1/lineage/batch"
 HEALTH_PATH = "/health"
-_PATHS = frozenset({path.rstrip("/") for path in EVENT_PATHS} | {BATCH_PATH, HEALTH_PATH})
+# All paths of the private API begin with its stage.
+HEALTH_PATHS = (HEALTH_PATH, f"/api{HEALTH_PATH}")
+_PATHS = frozenset({path.rstrip("/") for path in EVENT_PATHS} | {BATCH_PATH, *HEALTH_PATHS})
 
 # Every client gives up after 5 seconds and the whole answer is promised in 4, a cold start included. DataZone has its
 # share of that, then the backlog, then the quarantine; their clients' timeouts are in bootstrap.
@@ -73,11 +75,11 @@ class HttpDoor:
     def _route(self, asked: Request, caller: Caller | Denial, started: float) -> answers.Answer:
         if asked.path not in _PATHS:
             return answers.problem(404, "not_found", "No such path", f"events are posted to {EVENT_PATHS[0]}")
-        method = "GET" if asked.path == HEALTH_PATH else "POST"
+        method = "GET" if asked.path in HEALTH_PATHS else "POST"
         if asked.method != method:
             allow = {"Allow": method}
             return answers.problem(405, "method_not_allowed", "Wrong method", f"this path takes {method}", allow)
-        if asked.path == HEALTH_PATH:
+        if asked.path in HEALTH_PATHS:
             return answers.ok({"status": "ok"})
         if isinstance(caller, Denial):
             return answers.denied(caller)

@@ -303,6 +303,24 @@ def test_another_method_is_not_allowed(method: str, path: str, allow: str) -> No
     assert (status, body["code"], headers["Allow"]) == (405, "method_not_allowed", allow)
 
 
+def _rest(raw: bytes, path: str, method: str = "POST") -> dict[str, Any]:
+    """As a REST API on its stage `api` sends it: no version, and the stage in the context's path only."""
+    event = _v1(raw, path.removeprefix("/api"), method=method) | {"requestContext": {"path": path, "stage": "api"}}
+    del event["version"]
+    return event
+
+
+@pytest.mark.parametrize("path", ["/api/v1/lineage", "/api/v1/lineage/"])
+def test_behind_a_rest_api_the_stage_is_part_of_the_path(path: str) -> None:
+    assert Door().knock(_rest(RAW, path))[0] == 200
+
+
+def test_behind_a_rest_api_a_batch_and_health_are_where_they_should_be() -> None:
+    assert Door().knock(_rest(b"[" + RAW + b"]", BATCH_PATH))[0] == 200
+    assert Door().knock(_rest(b"", "/api/health", "GET"))[0] == 200
+    assert Door().knock(_rest(b"", "/api/nowhere", "GET"))[0] == 404
+
+
 def test_health_is_ok() -> None:
     status, _, body = Door().knock(_v1(b"", "/health", method="GET"))
     assert (status, body) == (200, {"status": "ok"})

@@ -27,7 +27,7 @@ def test_each_function_has_a_handler_module_of_its_own_and_is_built_by_the_makef
     module, _, function = DEPLOYED[name]["Properties"]["Handler"].rpartition(".")
     assert function == "handler"
     assert find_spec(module) is not None
-    assert DEPLOYED[name]["Metadata"] == {"BuildMethod": "makefile"}
+    assert DEPLOYED[name]["Metadata"]["BuildMethod"] == "makefile"
 
 
 def test_the_build_is_for_the_machine_that_is_asked_for() -> None:

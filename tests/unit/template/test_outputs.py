@@ -7,7 +7,8 @@ from tests.unit.template.deployed import TEMPLATE
 
 def test_the_outputs_say_where_to_post() -> None:
     outputs = TEMPLATE["Outputs"]
-    assert outputs["Url"]["Value"] == {"Fn::GetAtt": ["HttpApi", "ApiEndpoint"]}
+    host, api = {"Fn::Sub": "https://${HostName}"}, {"Fn::GetAtt": ["HttpApi", "ApiEndpoint"]}
+    assert outputs["Url"]["Value"] == {"Fn::If": ["HostGiven", host, api]}
     assert outputs["StreamName"]["Value"] == {"Ref": "Stream"}
     assert all(output["Description"] for output in outputs.values())
 
