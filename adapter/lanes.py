@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict, deque
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -10,15 +11,16 @@ from typing import TYPE_CHECKING
 from adapter.model import Cause, Deferred, Outcome, Received, Rejected, RunEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
+    from concurrent.futures import Future
 
     from adapter.ingest import Ingest
 
-Judged = RunEvent | Rejected | Deferred
+type Judged = RunEvent | Rejected | Deferred
 
-# The events of one run, in the order they came, each with its place among all of them. What is refused has no run: it
-# is a chain by itself.
-Chain = list[tuple[int, Judged]]
+# An event's place among all of them, what it was judged to be, and then what became of it.
+type _Step = tuple[int, Judged]
+type _Settled = tuple[int, Judged, Outcome]
 
 
 class Lanes:
@@ -37,44 +39,77 @@ class Lanes:
         An event that has to wait stops its own run there: what follows it in that run is deferred as not_started. When
         as many in a row as there are lanes have to wait, nothing gets through and nothing more is started.
         """
-        outcomes: list[Outcome] = [Deferred(Cause.NOT_STARTED)] * len(received)
-        for chain, settled in self._settle(received, self._chains(received), deadline):
-            for (place, judged), outcome in zip(chain, settled, strict=True):
-                outcomes[place] = self._ingest.record(received[place], judged, outcome)
-        return outcomes
+        watch = _Watch(self._lanes)
+        chains: defaultdict[object, _Chain] = defaultdict(_Chain)
+        started: list[Future[list[_Settled]]] = []
+        # What has been judged is on its way while the rest is still being judged.
+        for place, one in enumerate(received):
+            judged = self._ingest.judge(one)
+            chain = chains[judged.run_id if isinstance(judged, RunEvent) else place]
+            if chain.add((place, judged)):
+                started.append(self._pool.submit(self._follow, received, chain, deadline, watch))
+        settled = [step for future in as_completed(started) for step in self._recorded(received, future.result())]
+        left = [_not_started(step) for chain in chains.values() for step in chain.left()]
+        outcomes = {place: outcome for place, _, outcome in [*settled, *self._recorded(received, left)]}
+        return [outcomes[place] for place in range(len(received))]
 
     def map[T, R](self, step: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Do `step` for each of `items` in the lanes; results in the same order."""
         return list(self._pool.map(step, items))
 
-    def _chains(self, received: Sequence[Received]) -> list[Chain]:
-        chains: dict[object, Chain] = {}
-        for place, one in enumerate(received):
-            judged = self._ingest.judge(one)
-            key = judged.run_id if isinstance(judged, RunEvent) else place
-            chains.setdefault(key, []).append((place, judged))
-        return list(chains.values())
+    def _recorded(self, received: Sequence[Received], settled: list[_Settled]) -> list[_Settled]:
+        for place, judged, outcome in settled:
+            self._ingest.record(received[place], judged, outcome)
+        return settled
 
-    def _settle(
-        self, received: Sequence[Received], chains: list[Chain], deadline: float
-    ) -> Iterator[tuple[Chain, list[Outcome]]]:
-        watch = _Watch(self._lanes)
-        started = {self._pool.submit(self._follow, received, chain, deadline, watch): chain for chain in chains}
-        for future in as_completed(started):
-            yield started[future], future.result()
-
-    def _follow(self, received: Sequence[Received], chain: Chain, deadline: float, watch: _Watch) -> list[Outcome]:
+    def _follow(self, received: Sequence[Received], chain: _Chain, deadline: float, watch: _Watch) -> list[_Settled]:
         """Settle one run's events in their order, up to the first that has to wait."""
-        outcomes = _not_started(chain)
-        for step, (place, judged) in enumerate(chain):
-            if watch.nothing_gets_through():
-                break
+        settled: list[_Settled] = []
+        while step := chain.next(held=watch.nothing_gets_through()):
+            place, judged = step
             by = min(deadline, time.monotonic() + self._patience)
-            outcomes[step] = self._ingest.settle(received[place], judged, by)
-            watch.note(outcomes[step])
-            if isinstance(outcomes[step], Deferred):
-                break
-        return outcomes
+            outcome = self._ingest.settle(received[place], judged, by)
+            settled.append((place, judged, outcome))
+            watch.note(outcome)
+            if isinstance(outcome, Deferred):
+                chain.hold()
+        return settled
+
+
+class _Chain:
+    """The events of one run, in the order they came, followed by one lane at a time. What is refused has no run."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[_Step] = deque()
+        self._followed = False
+        self._held = False
+        self._lock = Lock()
+
+    def add(self, step: _Step) -> bool:
+        """Put `step` at the end; say whether a lane has to come for it."""
+        with self._lock:
+            self._waiting.append(step)
+            needed = not self._followed and not self._held
+            self._followed = self._followed or needed
+            return needed
+
+    def next(self, *, held: bool) -> _Step | None:
+        """Take the first; None ends the lane's following, because nothing is there or it is `held`."""
+        with self._lock:
+            self._held = self._held or held
+            if self._waiting and not self._held:
+                return self._waiting.popleft()
+            self._followed = False
+            return None
+
+    def hold(self) -> None:
+        """Let nothing more of it be taken."""
+        with self._lock:
+            self._held = True
+
+    def left(self) -> list[_Step]:
+        """Give what was not taken."""
+        return list(self._waiting)
 
 
 class _Watch:
@@ -93,8 +128,6 @@ class _Watch:
         return self._in_a_row >= self._limit
 
 
-def _not_started(chain: Chain) -> list[Outcome]:
-    return [
-        Deferred(Cause.NOT_STARTED, judged.client_token if isinstance(judged, RunEvent) else None)
-        for _, judged in chain
-    ]
+def _not_started(step: _Step) -> _Settled:
+    place, judged = step
+    return place, judged, Deferred(Cause.NOT_STARTED, judged.client_token if isinstance(judged, RunEvent) else None)
