@@ -95,8 +95,8 @@ def cloudwatch(endpoint_url: str | None) -> Any:  # noqa: ANN401 - its types are
         return boto3.client("cloudwatch", endpoint_url=endpoint_url, config=_CONFIG)
 
 
-def datazone(region: str, endpoint_url: str | None) -> DataZoneClient:
-    """Make a client for the domain, which may be in another region than the stack; raise AwsError."""
+def datazone(region: str | None, endpoint_url: str | None) -> DataZoneClient:
+    """Make a client for the domain, in `region` or that of the environment; raise AwsError."""
     with explained("DataZone"):
         return boto3.client("datazone", region, endpoint_url=endpoint_url, config=_CONFIG)
 

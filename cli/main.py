@@ -12,6 +12,7 @@ from cli.quarantine import quarantine
 from cli.replay import replay
 from cli.sending import INTERRUPTED
 from cli.status import status
+from cli.verify import verify
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -25,6 +26,7 @@ group.add_command(lint)
 group.add_command(quarantine)
 group.add_command(backlog)
 group.add_command(status)
+group.add_command(verify)
 
 
 def main() -> None:
