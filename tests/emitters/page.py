@@ -5,6 +5,7 @@ A block is fenced and named after its language: ```` ```yaml openlineage.yml ```
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -21,3 +22,14 @@ def block(page: str, name: str, url: str = URL, token: str = TOKEN) -> str:
     found: list[str] = re.findall(rf"^```\w+ {re.escape(name)}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(found) == 1, f"{page}.md has {len(found)} blocks called {name}"
     return found[0].replace(URL, url).replace(TOKEN, token)
+
+
+def table(page: str, heading: str) -> list[list[str]]:
+    """Give the cells of the first table below `heading`, row by row, without its own head and back-ticks."""
+    text = (PAGES / f"{page}.md").read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2]
+    rows = itertools.takewhile(_is_row, itertools.dropwhile(lambda line: not _is_row(line), text.splitlines()))
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows][2:]
+
+
+def _is_row(line: str) -> bool:
+    return line.startswith("|")

@@ -42,6 +42,9 @@ class Answer:
     body: bytes = b"{}"
 
 
+# No answer at all: the connection is closed.
+HANG_UP = Answer(0)
+
 type Answering = Callable[[Asked], Answer]
 
 
@@ -105,6 +108,9 @@ class _Handler(BaseHTTPRequestHandler):
         asked = Asked(self.command, self.path, headers, body)
         answer = type(self).answering(asked)
         self.exchanges.append((asked, answer))
+        if answer is HANG_UP:
+            self.close_connection = True
+            return
         try:
             self._send(answer)
         except ConnectionError:
