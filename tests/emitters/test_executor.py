@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +15,10 @@ from tests.emitters import page
 from tests.emitters.client import tee
 from tests.emitters.ledger import Ledger, lines
 from tests.emitters.recorder import passing, recording
+from tests.integration.running import start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.emitters.environments import Environment
     from tests.integration.running import Running
@@ -50,6 +52,32 @@ def test_every_event_arrives_as_it_left(  # noqa: PLR0913, PLR0917 - a fixture o
     assert {"authorization" in asked.headers for asked in recorder.asked} == {"auth" not in left_out}
     ledger.closes(emitted)
     holds_what_an_executor_says([json.loads(raw) for raw in emitted])
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Run a system that asks for a token, as a deployment does."""
+    running = start(tmp_path_factory.mktemp("guarded") / "terminal", AUTH="on")
+    yield running
+    assert running.stop() == 0
+
+
+@pytest.mark.parametrize("transport", ["http", "async_http"])
+def test_the_key_is_the_producers_token(client: Environment, project: Path, guarded: Running, transport: str) -> None:
+    ledger, token = Ledger(guarded), re.findall(r"a token +(\S+)", guarded.output())[0]
+    shown = page.block("python", transport, url=guarded.url, token=token)
+    (project / "openlineage.yml").write_text(tee(shown, project / "emitted"))
+    client.run("python", "executor.py", "pipelines.yml", cwd=project)
+    ledger.closes(lines(project / "emitted"))
+
+
+def test_another_key_is_told_so_and_nothing_is_taken(client: Environment, project: Path, guarded: Running) -> None:
+    """The program sees it with its first event."""
+    ledger = Ledger(guarded)
+    (project / "openlineage.yml").write_text(page.block("python", "http", url=guarded.url))
+    output = client.run("python", "executor.py", "pipelines.yml", cwd=project, status=1)
+    assert re.search(r"HTTPError: 40[13] Client Error", output)
+    ledger.closes([])
 
 
 def holds_what_an_executor_says(events: list[dict[str, Any]]) -> None:
