@@ -50,7 +50,7 @@ fuzz: setup  ## fuzz each way in, for SECONDS=60 seconds
 	$(UV) run --frozen --all-extras --group fuzz --quiet python -m tests.fuzz $(or $(SECONDS),60)
 
 .PHONY: contract
-contract: setup $(CONTRACT)/built  ## hold every answer to schemas/openapi.yaml, for SECONDS=60 seconds of generated requests
+contract: setup $(CONTRACT)/built  ## post generated requests, hold each answer to schemas/openapi.yaml (twice SECONDS=60)
 	$(PYTHON) -m tests.contract $(or $(SECONDS),60) $(abspath $(CONTRACT))/bin/schemathesis
 
 .PHONY: lint

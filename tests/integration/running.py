@@ -30,6 +30,7 @@ ROOT = Path(__file__).parents[2]
 DOMAIN = "dzd_local"
 STREAM = "openlineage"
 READY = re.compile(r"^Ready: adapter on (\S+), AWS on (\S+)\. ", re.MULTILINE)
+TOKEN = re.compile(r"\bolz_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
 START_SECONDS = 60
 STOP_SECONDS = 30
 
@@ -118,6 +119,13 @@ def start(terminal: Path, *parameters: str, **variables: str) -> Running:
     assert isinstance(ready, re.Match), terminal.read_text(encoding="utf-8")
     aws = partial(_client, ready[2])
     return Running(process, terminal, ready[1], ready[2], aws("datazone"), aws("kinesis"), aws("sqs"), aws("s3"))
+
+
+def token(running: Running) -> str:
+    """Give the token that a system with AUTH=on has printed."""
+    found = TOKEN.search(running.output())
+    assert found, "nobody is asked for a token"
+    return found[0]
 
 
 def run(terminal: Path, *parameters: str, **variables: str) -> subprocess.Popen[bytes]:
