@@ -75,8 +75,21 @@ validate: setup $(SAM)-$(SAM_VERSION) $(CHECKOV)-$(CHECKOV_VERSION)  ## check te
 	$(CHECKOV) --config-file .checkov.yaml --file .build/variants/everything.json
 	$(CHECKOV) --config-file .checkov.yaml --directory .build/variants --skip-check $(UNTIL_ASKED)
 
+# What is deployed, then what an operator installs: each with its hashes, as locked.
+.PHONY: audit
+audit: setup $(AUDIT)-$(AUDIT_VERSION)  ## ask for known vulnerabilities of what is locked
+	mkdir -p .build
+	$(UV) export --quiet --frozen --no-dev --extra cli --no-emit-project --output-file .build/cli.txt
+	$(PYTHON) -m tools.audit $(AUDIT) requirements.txt .build/cli.txt
+
+.PHONY: sbom
+sbom: $(UV)  ## list what is deployed with its hashes, as CycloneDX (SBOM=.build/sbom.json)
+	mkdir -p $(dir $(or $(SBOM),.build/sbom.json))
+	$(UV) export --quiet --frozen --no-dev --no-emit-project --preview-features sbom-export --format cyclonedx1.5 \
+	  --output-file $(or $(SBOM),.build/sbom.json)
+
 .PHONY: build
-build: setup $(SAM)-$(SAM_VERSION)  ## build what is deployed into .aws-sam/build, without Docker
+build: setup sbom $(SAM)-$(SAM_VERSION)  ## build what is deployed into .aws-sam/build, without Docker
 	$(SAM) build
 	$(PYTHON) -m tools.sizes .aws-sam/build/*/
 
@@ -112,7 +125,7 @@ setup: $(UV)
 	       "(https://docs.astral.sh/uv, or apt install python3 python3-venv)." >&2; exit 1; }
 	@python3 -m venv .uv || { rm -rf .uv; \
 	  echo "python3 cannot make a virtual environment: apt install python3-venv, or install uv itself." >&2; exit 1; }
-	.uv/bin/pip install --quiet "uv>=0.9"
+	.uv/bin/pip install --quiet "uv>=0.9.11"
 
 # sam pins an older boto3 than ours, so it has an environment of its own.
 $(SAM)-$(SAM_VERSION): | $(UV)
@@ -126,7 +139,7 @@ $(CONTRACT)/built: tests/contract/requirements.txt | $(UV)
 	$(UV) pip install --quiet --require-hashes --python $(CONTRACT)/bin/python -r $<
 	touch $@
 
-# These two pin what they need as well.
+# Each brings many libraries of its own.
 $(CHECKOV)-$(CHECKOV_VERSION): | $(UV)
 	$(UV) venv --quiet --clear --python 3.13 .checkov
 	$(UV) pip install --quiet --python .checkov/bin/python checkov==$(CHECKOV_VERSION)

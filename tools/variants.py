@@ -38,6 +38,7 @@ ELSEWHERE = {
     "StreamShards": "4",
     "AlarmTopicArn": "arn:aws:sns:us-east-1:123456789012:on-call",
 }
+ARCHIVE = {"ArchiveEvents": "true"}
 WIDER = {"DomainResource": "*"}
 
 VARIANTS: dict[str, dict[str, str]] = {
@@ -55,7 +56,8 @@ VARIANTS: dict[str, dict[str, str]] = {
     "vpc": VPC,
     "elsewhere": {**STREAM, **ELSEWHERE},
     "wider": WIDER,
-    "everything": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **PRIVATE, **VPC, **ELSEWHERE},
+    "archive": ARCHIVE,
+    "everything": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **PRIVATE, **VPC, **ELSEWHERE, **ARCHIVE},
     "everything-jwt": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **VPC, **ELSEWHERE, **JWT},
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import marshal
 import re
 import subprocess
@@ -35,6 +36,21 @@ def test_requirements_are_what_the_lock_says() -> None:
     locked = {package["name"]: package for package in tomllib.loads((ROOT / "uv.lock").read_text())["package"]}
     needed = set(_needs("lineage-adapter", locked))
     assert _required() == {(name, locked[name]["version"]): _hashes(locked[name]) for name in needed}
+
+
+def test_the_sbom_lists_exactly_what_is_locked_for_the_functions(tmp_path: Path) -> None:
+    """Each with its version and the hashes that the build insists on."""
+    made = ["make", "--no-print-directory", "sbom", f"SBOM={tmp_path}/sbom.json"]
+    subprocess.run(made, cwd=ROOT, check=True, capture_output=True)  # noqa: S603 - this repository's own target
+    sbom = json.loads((tmp_path / "sbom.json").read_text())
+    assert sbom["bomFormat"] == "CycloneDX"
+    listed = {(one["name"], one["version"]): _listed_hashes(one) for one in sbom["components"]}
+    assert listed == _required()
+
+
+def _listed_hashes(component: dict[str, Any]) -> set[str]:
+    files = component["externalReferences"]
+    return {f"sha256:{one['content']}" for file in files for one in file["hashes"] if one["alg"] == "SHA-256"}
 
 
 def _needs(name: str, locked: Packages) -> Iterator[str]:
