@@ -74,6 +74,11 @@ def python(name: str, say: Callable[[str], None]) -> Environment:
 def _build(home: Path, requirements: Path) -> None:
     version = _PYTHON.search(requirements.read_text())
     assert version, f"{requirements.name} does not say by which --python-version it was compiled"
-    install([UV, "venv", "--quiet", "--clear", "--python", version[1], str(home)])
+    install([UV, "venv", "--quiet", "--clear", "--python", version[1], str(home)], {"PATH": _path_with_pyenv()})
     interpreter = str(home / "bin" / "python")
     install([UV, "pip", "install", "--quiet", "--require-hashes", "--python", interpreter, "-r", str(requirements)])
+
+
+def _path_with_pyenv() -> str:
+    """Give the path, and behind it all of pyenv's: its shims answer only for the version that a directory asks for."""
+    return ":".join([os.environ["PATH"], *map(str, Path.home().glob(".pyenv/versions/*/bin"))])

@@ -19,7 +19,7 @@ INSTALL_SECONDS = 900.0
 NO_ANSWER = re.compile(
     r"error sending request|client error \(Connect\)|Connection refused|Connection reset|dns error|timed out|"
     r"Temporary failure in name resolution|Name or service not known|Network is unreachable|No route to host|"
-    r"HTTP status server error|HTTP status client error \((?:408|429)|Failed to download https?://|"
+    r"HTTP status server error|HTTP status client error \((?:408|429)|"
     r"Could not transfer artifact|Unknown host|status(?: code)?: (?:408|429|5\d\d)|ENOTFOUND|ECONNREFUSED|ETIMEDOUT"
 )
 
