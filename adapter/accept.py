@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from hashlib import sha256
+from itertools import chain, islice
 from typing import TYPE_CHECKING, cast
 
-from adapter import spec
+from adapter import facets, spec
 from adapter.model import MAX_ERRORS, Code, FormatAssertion, Job, Rejected, RunEvent, Violation
 from adapter.producers import fits
 from adapter.size import MAX_EVENT_BYTES, too_large
@@ -63,7 +64,8 @@ def _judged(raw: bytes, parsed: Parsed, assertion: FormatAssertion) -> RunEvent 
     lenient = assertion is FormatAssertion.WARN
     if violations and not (lenient and all(violation.rule == "format" for violation in violations)):
         return _violates(violations)
-    return _run_event(raw, parsed, tuple(violations[:MAX_ERRORS]))
+    warnings = chain(violations, facets.warnings(parsed.event))
+    return _run_event(raw, parsed, tuple(islice(warnings, MAX_ERRORS)))
 
 
 def _violates(violations: list[Violation]) -> Rejected:

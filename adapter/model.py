@@ -136,7 +136,7 @@ class RunEvent:
     """An accepted OpenLineage RunEvent: the exact bytes to forward and what the adapter needs to know of them.
 
     `client_token` is 64 lower-case hexadecimal digits. `event_type` is None where the event has none (it is optional).
-    `warnings` are format violations let through by FORMAT_ASSERTION=warn.
+    `warnings` are at most MAX_ERRORS: format violations let through by FORMAT_ASSERTION=warn, and doubtful facets.
     """
 
     raw: bytes

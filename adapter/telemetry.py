@@ -79,8 +79,8 @@ class Telemetry:
                     self._count("NamespaceNotAllowed", door, "producer", received.producer)
             case _:
                 assert_never(outcome)
-        if event is not None and event.warnings:
-            self._count("FormatWarning", door)
+        for rule in {warning.rule for warning in event.warnings} if event else ():
+            self._count("Warned", door, "rule", rule)
 
     def admitted(self, producer: str, token_id: str) -> None:
         """Log that a token of `producer` has been let in; its id says which, and whether an old one is still in use."""
@@ -140,7 +140,8 @@ def _document(name: str, door: str, dimension: str, value: str) -> dict[str, Any
 def _identity(event: RunEvent | None) -> dict[str, object]:
     if event is None:
         return {}
-    return {
+    warned = {"warnings": [{"path": one.path, "rule": one.rule} for one in event.warnings]} if event.warnings else {}
+    return warned | {
         "run_id": event.run_id,
         "job_namespace": event.job.namespace,
         "job_name": event.job.name,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from adapter import facets
 from adapter.accept import accept
 from adapter.model import FormatAssertion, Rejected, RunEvent, Violation
 from adapter.text import Parsed, parse
-from cli import facets, sources
+from cli import sources
 from cli.report import printable
 
 if TYPE_CHECKING:
@@ -63,10 +64,11 @@ def lint(context: click.Context, /, paths: tuple[str, ...], formats: str, *, as_
 
 def judge(item: Item, assertion: FormatAssertion = FormatAssertion.STRICT) -> Finding:
     """Ask the adapter's own judgement, and look at the facets of whatever can be parsed."""
-    verdict, parsed = accept(item.raw, assertion), parse(item.raw)
-    broken_formats = verdict.warnings if isinstance(verdict, RunEvent) else ()
-    doubtful = facets.warnings(parsed.event) if isinstance(parsed, Parsed) else ()
-    return Finding(item.name, verdict, (*broken_formats, *doubtful))
+    verdict = accept(item.raw, assertion)
+    if isinstance(verdict, RunEvent):
+        return Finding(item.name, verdict, verdict.warnings)
+    parsed = parse(item.raw)
+    return Finding(item.name, verdict, tuple(facets.warnings(parsed.event)) if isinstance(parsed, Parsed) else ())
 
 
 def as_lines(finding: Finding) -> Iterator[str]:

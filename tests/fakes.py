@@ -121,6 +121,7 @@ def run_event(run: int = 1, **more: object) -> bytes:
     """Make a small valid RunEvent; `run` numbers its run, `more` are further members."""
     event = {
         "eventType": "COMPLETE",
+        "inputs": [{"namespace": "s3://lake", "name": "raw"}],
         "eventTime": "2026-11-29T10:00:00Z",
         "producer": "https://example.com/retail/1.0",
         "schemaURL": "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent",

@@ -81,7 +81,7 @@ def test_a_valid_sample_is_accepted_as_it_is(path: Path) -> None:
     assert accepted.raw == raw
     assert accepted.client_token == sha256(json.dumps(event, sort_keys=True).encode()).hexdigest()
     assert (accepted.run_id, accepted.job.name) == (event["run"]["runId"], event["job"]["name"])
-    assert not accepted.warnings
+    assert "format" not in {warning.rule for warning in accepted.warnings}
 
 
 @pytest.mark.parametrize("path", invalid(), ids=_name)

@@ -13,7 +13,7 @@ ADAPTER = Path(__file__).parents[2] / "adapter"
 # From the inside out: a module may import from its own row and those above it.
 ROWS = (
     {"model", "pointer"},
-    {"settings", "text", "spec", "body", "batch", "kpl", "producers"},
+    {"settings", "text", "spec", "facets", "body", "batch", "kpl", "producers"},
     {"size"},
     {"accept"},
     {"ingest", "datazone", "telemetry", "backlog", "quarantine", "aws", "found", "processing", "secret", "archive"},

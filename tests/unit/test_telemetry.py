@@ -127,7 +127,8 @@ def test_counts_are_by_door_and_by_reason(capsys: pytest.CaptureFixture[str]) ->
             counted[key] = sum(line[metric["Name"]])
     assert counted == {
         ("Delivered", "door=http"): 3,
-        ("FormatWarning", "door=http"): 4,
+        ("Warned", "door=http"): 4,
+        ("Warned", "door=http", "rule=format"): 4,
         ("Deferred", "door=http"): 1,
         ("Deferred", "cause=timeout", "door=http"): 1,
         ("Rejected", "door=kinesis"): 2,
