@@ -36,6 +36,8 @@ class ReconcileTelemetry:
         """Log and count one failure. Its token is that of the line that says by whom and when it was delivered."""
         job = rejected.job
         fields = {
+            "door": received.door.value,
+            "outcome": "failed",
             "code": rejected.code.value,
             "lineage_event_id": rejected.lineage_event_id,
             "run_id": event.run_id if event else None,
@@ -71,7 +73,7 @@ class ReconcileTelemetry:
             "unfinished_by_namespace": most(seen.unfinished),
             "left": seen.left,
         }
-        self._logger.info("reconciled", extra=fields)
+        (self._logger.info if complete else self._logger.warning)("reconciled", extra=fields)
         _count("ReconcileComplete" if complete else "ReconcileIncomplete")
         if complete:
             _count("DataZoneUnfinished", seen.unfinished.total())

@@ -55,6 +55,10 @@ class Trouble:
         self._lasting = False
 
 
+# Lines that are about one event.
+_EVENTS = ("event", "failed in datazone")
+
+
 def rendered(function: str, line: str) -> str | None:
     """Render a line of the log of `function`; None for metrics, which are for machines."""
     try:
@@ -65,7 +69,10 @@ def rendered(function: str, line: str) -> str | None:
         return _printable(f"  {function}: {line}")
     if "_aws" in entry:
         return None
-    return _printable(_event(entry) if entry.get("message") == "event" else _other(function, entry))
+    if entry.get("message") == "reconciled" and entry.get("level") == "INFO":
+        # It comes all the time; what was found has lines of its own.
+        return None
+    return _printable(_event(entry) if entry.get("message") in _EVENTS else _other(function, entry))
 
 
 def _event(entry: Mapping[str, Any]) -> str:

@@ -167,7 +167,7 @@ def test_the_function_finds_them_on_its_schedule(tmp_path: Path, monkeypatch: py
     try:
         failed = fail_one_in_twenty(system)
         until(lambda: set(kept(system)) == failed)
-        until(lambda: system.output().count("failed in datazone") == len(failed))
+        until(lambda: system.output().count("datazone failed     failed_in_datazone") == len(failed))
         found = system.client("cloudwatch").list_metrics(Namespace="LineageAdapter")["Metrics"]
         assert "DataZoneFailed" in {metric["MetricName"] for metric in found}
         replayed(system, monkeypatch, failed)

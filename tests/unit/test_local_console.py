@@ -103,3 +103,14 @@ def test_trouble_is_told_when_it_begins_and_when_it_ends() -> None:
     trouble.over()
     trouble.over()
     assert said == ["  SQS fails: gone", "  SQS answers again"]
+
+
+def test_a_failure_found_by_reconciliation_is_an_event_and_a_quiet_pass_is_none() -> None:
+    failure = {"level": "ERROR", "message": "failed in datazone", "door": "datazone", "outcome": "failed", "bytes": 7}
+    failure |= {"code": "failed_in_datazone", "job_namespace": "retail", "job_name": "orders", "event_type": "START"}
+    assert rendered("ReconcileFunction", json.dumps(failure)) == (
+        "datazone failed     failed_in_datazone START of retail/orders, 7 bytes"
+    )
+    quiet = {"level": "INFO", "message": "reconciled"}
+    assert rendered("ReconcileFunction", json.dumps(quiet)) is None
+    assert rendered("ReconcileFunction", json.dumps(quiet | {"level": "WARNING"})) is not None
