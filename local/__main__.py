@@ -4,7 +4,7 @@
 
 PORT and AWS_PORT say where to listen; the parameters are template.yaml's. AUTH=on asks for a token, as a deployment
 does, and prints one. QUEUE_SPEED=100 has the backlog's delays pass a hundred times as fast, SCHEDULE_SPEED=100 has what
-is on a schedule come a hundred times as often.
+is on a schedule come a hundred times as often. LOGS=raw shows the functions' own lines, metrics included.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import threading
 
 from local import queues
 from local.authorizers import UnknownAuthorizerError
-from local.console import Console
+from local.console import Console, Raw
 from local.datazone.models import LOCAL_DOMAIN
 from local.gateway import GatewayError
 from local.resources import STACK, STREAM
@@ -63,11 +63,11 @@ class UsageError(Exception):
 
 def main(arguments: list[str]) -> int:
     """Run until told to stop; give the exit status."""
-    console = Console(sys.stdout)
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     try:
+        console = _console()
         system = _system(arguments, console)
     except (UsageError, TemplateError, GatewayError, UnknownAuthorizerError) as error:
         print(error, file=sys.stderr)
@@ -91,6 +91,15 @@ def _welcome(system: System) -> str:
     told = {"url": system.url, "aws_url": system.aws_url, "stream": STREAM, "domain": LOCAL_DOMAIN}
     access = ASKS.format(token=system.token, producer=PRODUCER, stack=STACK, **told) if system.token else OPEN
     return WELCOME.format(access=access.format(**told), **told)
+
+
+def _console() -> Console:
+    match os.environ.get("LOGS", "short"):
+        case "short":
+            return Console(sys.stdout)
+        case "raw":
+            return Raw(sys.stdout)
+    raise UsageError("LOGS must be short or raw")
 
 
 def _access() -> dict[str, str]:

@@ -33,6 +33,14 @@ class Console:
             self.say(text)
 
 
+class Raw(Console):
+    """A terminal that shows the functions' own lines, metrics included, as Lambda would keep them."""
+
+    def log(self, function: str, line: str) -> None:
+        """Write a line of a function's log as it is."""
+        self.say(f"{function}: {line}")
+
+
 class Trouble:
     """Says when a service begins to fail and when it is well again, and not each time it is asked."""
 
