@@ -131,7 +131,7 @@ class Reconciliation:
         last = self.memory.position()
         looks_back = last is None or now - last.looked_back >= LOOK_BACK_EVERY
         settled = last.settled if last else now
-        after = max(min(settled, now - LOOK_BACK) if looks_back else settled, now - HELD)
+        after = min(settled, now - LOOK_BACK) if looks_back else settled
         self._count_unfinished(seen, after, now - UNFINISHED, deadline)
         known = self.memory.ids(after, now)
         for one in self.processing.listed(Status.FAILED, after, now, deadline):
@@ -140,7 +140,7 @@ class Reconciliation:
         if seen.left:
             return False
         # What DataZone is still busy with may fail after this pass has looked.
-        settled = min(now - UNFINISHED, (seen.oldest or now) - 1)
+        settled = max(min(now - UNFINISHED, (seen.oldest or now) - 1), now - HELD)
         self.memory.save(Position(settled, now if looks_back or last is None else last.looked_back))
         return True
 
