@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.emitters import environments
+from tests.emitters import environments, jvm
 from tests.emitters.ledger import Ledger
 from tests.integration.running import Running, start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.emitters.environments import Environment
 
@@ -32,8 +33,8 @@ def ledger(system: Running) -> Ledger:
 
 
 @pytest.fixture(scope="session")
-def install(request: pytest.FixtureRequest) -> Callable[[str], Environment]:
-    """Give a function that installs an emitter by name, once, and says so on the terminal."""
+def say(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Give a function that says something on the terminal while a test runs."""
     plugins = request.config.pluginmanager
     terminal: Any = plugins.get_plugin("terminalreporter")
     capture: Any = plugins.get_plugin("capturemanager")
@@ -42,4 +43,16 @@ def install(request: pytest.FixtureRequest) -> Callable[[str], Environment]:
         with capture.global_and_fixture_disabled():
             terminal.write_line(line)
 
+    return say
+
+
+@pytest.fixture(scope="session")
+def install(say: Callable[[str], None]) -> Callable[[str], Environment]:
+    """Give a function that installs an emitter by name, once."""
     return partial(environments.python, say=say)
+
+
+@pytest.fixture(scope="session")
+def jars(say: Callable[[str], None]) -> Callable[[str], Path]:
+    """Give a function that fetches the jars of an emitter by name, once."""
+    return partial(jvm.jars, say=say)

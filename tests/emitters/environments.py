@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,13 +63,18 @@ def python(name: str, say: Callable[[str], None]) -> Environment:
     """Give the environment of requirements/<name>.txt, built if need be. Raises RegistryError and InstallError."""
     requirements = REQUIREMENTS / f"{name}.txt"
     home = ENVIRONMENTS / name
-    stamp = home / "built-from"
-    digest = sha256(requirements.read_bytes()).hexdigest()
-    if not (stamp.exists() and stamp.read_text() == digest):
-        say(f"installing {name} …")
-        _build(home, requirements)
-        stamp.write_text(digest)
+    once(home, requirements, say, partial(_build, home, requirements))
     return Environment(home)
+
+
+def once(home: Path, pins: Path, say: Callable[[str], None], build: Callable[[], None]) -> None:
+    """Have `build` fill `home`, unless it has done so from these `pins` before."""
+    stamp = home / "built-from"
+    digest = sha256(pins.read_bytes()).hexdigest()
+    if not (stamp.exists() and stamp.read_text() == digest):
+        say(f"installing {home.name} …")
+        build()
+        stamp.write_text(digest)
 
 
 def _build(home: Path, requirements: Path) -> None:

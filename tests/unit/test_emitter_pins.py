@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.emitters.environments import REQUIREMENTS
+from tests.emitters.jvm import HERE
 from tests.emitters.page import PAGES
 
 if TYPE_CHECKING:
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
 
 WANTED = sorted(REQUIREMENTS.glob("*.in"))
 PIN = re.compile(r"([a-z0-9._-]+)(?:\[[a-z0-9,_-]+\])?==(\S+)")
+
+
+POMS = sorted(HERE.glob("*/pom.xml"))
+DEPENDENCY = re.compile(
+    r"<artifactId>(.*)</artifactId>\s*<version>(\d.*)</version>\s*(?:<type>.*</type>\s*)?</dependency>"
+)
 
 
 def pins(file: Path) -> list[tuple[str, str]]:
@@ -36,6 +43,14 @@ def test_what_is_installed_is_what_is_wanted_exactly(wanted: Path) -> None:
     assert len(pins(wanted)) == len(asked)
     assert set(pins(wanted)) <= set(pins(locked))
     assert len(re.findall(r"== ?\S+(?: ;.*)? \\\n    --hash=sha256:", locked.read_text())) == len(pins(locked))
+
+
+@pytest.mark.parametrize("pom", POMS, ids=lambda path: path.parent.name)
+def test_the_page_names_the_jars_that_are_run(pom: Path) -> None:
+    page = (PAGES / "README.md").read_text()
+    found = DEPENDENCY.findall(pom.read_text())
+    assert found
+    assert [f"{name} {version}" for name, version in found if f"{name} {version}" not in page] == []
 
 
 def test_each_page_is_listed() -> None:
