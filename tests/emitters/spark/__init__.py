@@ -1,0 +1,1 @@
+"""A job that runs in Spark's own environment, from its own directory."""
