@@ -11,7 +11,7 @@ SAM_VERSION := 1.170.0
 SAM := .sam/bin/sam
 CONTRACT := .contract
 CHECKOV_VERSION := 3.3.30
-CHECKOV := .checkov/bin/checkov
+CHECKOV := .checkov/bin/checkov --framework cloudformation --compact --quiet --skip-download
 AUDIT_VERSION := 2.10.1
 AUDIT := .audit/bin/pip-audit
 export SAM_CLI_TELEMETRY := 0
@@ -62,18 +62,22 @@ lint: setup  ## check style and format
 types: setup  ## check types
 	.venv/bin/mypy
 
+# An exception stands in template.yaml with its reason; these are for what SAM makes of it and has no place for one.
+# CKV_AWS_73: no X-Ray at the private API; what became of an event is in its function's log, and a trace has no events
+# CKV_AWS_120: no cache at the private API; every answer is about the event just posted
+EXCEPTED := CKV_AWS_73,CKV_AWS_120
 # What a parameter turns on: a variant with all of them is checked for these as well.
 UNTIL_ASKED := CKV_AWS_27,CKV_AWS_115,CKV_AWS_117,CKV_AWS_149,CKV_AWS_158,CKV_AWS_173
 
 .PHONY: validate
 validate: export AWS_DEFAULT_REGION ?= us-east-1
-validate: setup $(SAM)-$(SAM_VERSION) $(CHECKOV)-$(CHECKOV_VERSION)  ## check template.yaml, and each way to deploy it
+validate: setup $(SAM)-$(SAM_VERSION) .checkov/bin/checkov-$(CHECKOV_VERSION)  ## check template.yaml, and each way to deploy it
 	$(SAM) validate --lint
 	rm -rf .build/variants
 	$(PYTHON) -m tools.variants .build/variants
 	.venv/bin/cfn-lint .build/variants/*.json
-	$(CHECKOV) --config-file .checkov.yaml --file .build/variants/everything.json
-	$(CHECKOV) --config-file .checkov.yaml --directory .build/variants --skip-check $(UNTIL_ASKED)
+	$(CHECKOV) --file .build/variants/everything.json --skip-check $(EXCEPTED)
+	$(CHECKOV) --directory .build/variants --skip-check $(EXCEPTED),$(UNTIL_ASKED)
 
 # What is deployed, then what an operator installs: each with its hashes, as locked.
 .PHONY: audit
@@ -140,7 +144,7 @@ $(CONTRACT)/built: tests/contract/requirements.txt | $(UV)
 	touch $@
 
 # Each brings many libraries of its own.
-$(CHECKOV)-$(CHECKOV_VERSION): | $(UV)
+.checkov/bin/checkov-$(CHECKOV_VERSION): | $(UV)
 	$(UV) venv --quiet --clear --python 3.13 .checkov
 	$(UV) pip install --quiet --python .checkov/bin/python checkov==$(CHECKOV_VERSION)
 	touch $@
