@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import click
 import httpx
 
 EVENT_PATH = "/api/v1/lineage"
+API_KEY = "LINEAGE_ADAPTER_API_KEY"
 
 
 def endpoint(url: str) -> str:
@@ -39,10 +42,12 @@ def _url(_: click.Context, __: click.Parameter, value: str | None) -> str | None
         raise click.BadParameter(f"{error}.") from None
 
 
-def _api_key(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    if value and not re.fullmatch(r"[\x21-\x7e]+", value):
-        raise click.BadParameter("a token is printable ASCII without spaces or line ends.")
-    return value or None
+def _api_key(_: click.Context, __: click.Parameter, value: Path | None) -> str | None:
+    """Read a token; neither way shows it to whoever can list this machine's processes."""
+    given = value.read_text(encoding="utf-8", errors="replace").strip() if value else os.environ.get(API_KEY, "")
+    if given and not re.fullmatch(r"[\x21-\x7e]+", given):
+        raise click.BadParameter(f"a token, also the one in {API_KEY}, is printable ASCII without spaces or line ends.")
+    return given or None
 
 
 url_option = click.option(
@@ -50,9 +55,9 @@ url_option = click.option(
 )
 stack_url_option = click.option("--url", callback=_url, help="The adapter; by default the stack's output Url.")
 api_key_option = click.option(
-    "--api-key",
-    envvar="LINEAGE_ADAPTER_API_KEY",
-    show_envvar=True,
+    "--api-key-file",
+    "api_key",
+    type=click.Path(exists=True, dir_okay=False, readable=True, path_type=Path),
     callback=_api_key,
-    help="Token of the producer; better in the environment, where other users of the machine do not see it.",
+    help=f"A file with the token of the producer that sends; by default what the environment has in {API_KEY}.",
 )

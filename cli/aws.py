@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_datazone import DataZoneClient
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_secretsmanager import SecretsManagerClient
     from mypy_boto3_sqs import SQSClient
 
 # Objects that are fetched at the same time.
@@ -59,9 +60,20 @@ _ACTIONS = {
     "CopyObject": "s3:GetObject and s3:PutObject",
     "DeleteObject": "s3:DeleteObject",
     "DescribeStacks": "cloudformation:DescribeStacks",
+    "GetSecretValue": "secretsmanager:GetSecretValue",
+    "PutSecretValue": "secretsmanager:PutSecretValue",
+    "UpdateSecretVersionStage": "secretsmanager:UpdateSecretVersionStage",
     "GetMetricData": "cloudwatch:GetMetricData",
     "GetLineageEvent": "datazone:GetLineageEvent",
     "ListLineageEvents": "datazone:ListLineageEvents",
+}
+
+# What there is not, by the error's code, or by operation and code where the code alone could mean anything.
+_ABSENT = {
+    "NoSuchBucket": "no such bucket; the stack's output QuarantineBucketName names it",
+    "NonExistentQueue": "no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them",
+    "QueueDoesNotExist": "no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them",
+    "GetSecretValue ResourceNotFoundException": "no such secret; the stack's output ProducersSecretArn names it",
 }
 
 
@@ -87,6 +99,12 @@ def sqs(endpoint_url: str | None) -> SQSClient:
     """Make a client for the backlog; raise AwsError."""
     with explained("SQS"):
         return boto3.client("sqs", endpoint_url=endpoint_url, config=_CONFIG)
+
+
+def secretsmanager(endpoint_url: str | None) -> SecretsManagerClient:
+    """Make a client for the secret of producers; raise AwsError."""
+    with explained("Secrets Manager"):
+        return boto3.client("secretsmanager", endpoint_url=endpoint_url, config=_CONFIG)
 
 
 def cloudwatch(endpoint_url: str | None) -> Any:  # noqa: ANN401 - its types are not among those installed
@@ -155,10 +173,8 @@ def _refusal(error: ClientError, what: str) -> str:
         return f"{what}: access denied; your role needs {action}, and not to be denied it there"
     if code in _EXPIRED:
         return f"{what}: AWS does not take these credentials ({code}); log in again or check AWS_PROFILE"
-    if code == "NoSuchBucket":
-        return f"{what}: no such bucket; the stack's output QuarantineBucketName names it, --stack looks it up"
-    if code.endswith("NonExistentQueue") or code == "QueueDoesNotExist":
-        return f"{what}: no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them, --stack looks it up"
+    if absent := _ABSENT.get(f"{operation} {code}") or _ABSENT.get(code.rpartition(".")[2]):
+        return f"{what}: {absent}, --stack looks it up"
     if operation == "DescribeStacks" and "does not exist" in said:
         return f"{what}: no such stack in this account and region; check --stack, AWS_PROFILE and AWS_REGION"
     return f"{what}: {operation} failed: {code} {said}".rstrip()

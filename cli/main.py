@@ -12,6 +12,7 @@ from cli.quarantine import quarantine
 from cli.replay import replay
 from cli.sending import INTERRUPTED
 from cli.status import status
+from cli.token import token
 from cli.verify import verify
 
 
@@ -25,6 +26,7 @@ group.add_command(replay)
 group.add_command(lint)
 group.add_command(quarantine)
 group.add_command(backlog)
+group.add_command(token)
 group.add_command(status)
 group.add_command(verify)
 

@@ -43,6 +43,8 @@ class Verdict:
 # The type of each problem the adapter answers with, before the problem's code.
 _PROBLEM = "urn:lineage-adapter:problem:"
 _REFUSALS = frozenset({400, 403, 413, 415, 422})
+# Said of whoever sends and not of what is sent.
+_STRANGERS = frozenset({"unknown_producer"})
 # With these a gateway, a function or the adapter says "not now".
 _NOT_NOW = frozenset({429, 500, 502, 503, 504})
 
@@ -55,7 +57,7 @@ def read(status: int, body: bytes) -> Verdict | None:
         return Verdict(Outcome.DELIVERED, status)
     if status == 202 and (code or said.get("status") == "deferred"):  # noqa: PLR2004 - the same
         return Verdict(Outcome.DEFERRED, status, code)
-    if status in _REFUSALS and code:
+    if status in _REFUSALS and code and code not in _STRANGERS:
         key = _text(said.get("quarantineKey"))
         return Verdict(Outcome.REJECTED, status, code, _first_path(said.get("errors")), key)
     if status == 413:  # noqa: PLR2004 - the gateway's own, for more than it lets through; it knows no codes

@@ -175,13 +175,16 @@ def test_standard_input_goes_line_by_line_in_order(door: Door) -> None:
     assert set(door.paths) == {"/lineage"}
 
 
-def test_compressed_and_with_a_token_that_is_never_shown(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compressed_and_with_a_token_that_is_never_shown(
+    door: Door, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("LINEAGE_ADAPTER_API_KEY", "s3cret")
+    (tmp_path / "key").write_text("other-s3cret\n")
     event = EVENTS / "executor" / "fail.json"
     unauthorized = {"statusCode": 401, "headers": {}, "body": '{"message": "Unauthorized"}'}
     door.script = [DROP, unauthorized, _judged(event.read_bytes())]
     refused = _run(event, "--url", door.url, "--gzip")
-    accepted = _run(event, "--url", door.url, "--gzip", "--api-key", "other-s3cret")
+    accepted = _run(event, "--url", door.url, "--gzip", "--api-key-file", str(tmp_path / "key"))
     assert (refused.exit_code, accepted.exit_code) == (1, 0)
     assert "LINEAGE_ADAPTER_API_KEY" in refused.stderr
     assert "s3cret" not in refused.output + accepted.output

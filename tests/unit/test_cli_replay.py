@@ -66,10 +66,12 @@ def test_a_wrong_url_is_a_wrong_usage_that_repeats_no_secret(url: str) -> None:
 
 
 @pytest.mark.parametrize("key", ["s3cret\n", "s3cret token", "s3crét"])
-def test_a_broken_token_is_a_wrong_usage_that_does_not_repeat_it(key: str) -> None:
+def test_a_broken_token_is_a_wrong_usage_that_does_not_repeat_it(tmp_path: Path, key: str) -> None:
+    file = tmp_path / "key"
+    file.write_text(f"{key}\n{key}")
     for result in (
         _run(SPARK, "--url", "http://adapter.example", key=key),
-        _run(SPARK, "--url", "http://adapter.example", "--api-key", key),
+        _run(SPARK, "--url", "http://adapter.example", "--api-key-file", str(file)),
     ):
         assert result.exit_code == 2
         assert "printable ASCII" in result.stderr
