@@ -162,3 +162,15 @@ def test_delays_grow_and_are_spread() -> None:
     assert len(spread) > 20
     assert max(backlog.delay(1) for _ in range(50)) < min(backlog.delay(4) for _ in range(50))
     assert backlog.delay(1_000) <= 1.25 * 2 * 60 * 60
+
+
+@pytest.mark.parametrize("namespaces", [None, (), ("retail", "s3://*")])
+def test_the_rights_that_an_event_came_with_wait_with_it(namespaces: tuple[str, ...] | None) -> None:
+    came = Received(b"{}", Source.HTTP, "spark", 1.0, namespaces=namespaces)
+    assert backlog.received(backlog.message(came, None)) == replace(came, waited=True)
+
+
+def test_rights_that_cannot_be_read_are_no_licence() -> None:
+    """Such a message is none of ours: it is judged as the bytes it is, which are no event."""
+    told = json.loads(backlog.message(Received(b"{}", Source.HTTP, "spark"), None)) | {"namespaces": "*"}
+    assert backlog.received(json.dumps(told)).raw == json.dumps(told).encode()

@@ -14,6 +14,7 @@ from adapter.model import (
     Code,
     Deferred,
     Delivered,
+    Denial,
     FormatAssertion,
     Outcome,
     Received,
@@ -159,3 +160,28 @@ def test_an_event_that_nothing_took_is_an_error_and_counted(capsys: pytest.Captu
     line, metric = _lines(capsys)
     assert (line["level"], line["door"]) == ("ERROR", "http")
     assert metric["Unkept"] == [1.0]
+
+
+def test_a_forbidden_namespace_is_counted_by_its_producer(capsys: pytest.CaptureFixture[str]) -> None:
+    """Producers are those of the secret, so there are as many metrics as an operator has let in."""
+    telemetry = Telemetry()
+    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NAMESPACE_NOT_ALLOWED, ""))
+    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NOT_JSON, ""))
+    assert [line["producer"] for line in _lines(capsys)] == ["spark", "spark"]
+    telemetry.flush()
+    (counted,) = (line for line in _lines(capsys) if "NamespaceNotAllowed" in line)
+    assert (counted["NamespaceNotAllowed"], counted["producer"], counted["door"]) == ([1.0], "spark", "batch")
+
+
+def test_who_is_not_let_in_is_counted_by_the_reason_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    telemetry = Telemetry()
+    telemetry.denied(Denial.SECRET_UNREADABLE, "ReadTimeoutError")
+    telemetry.admitted("spark", "1f2e3d4c")
+    denied, admitted = _lines(capsys)
+    assert (denied["level"], denied["reason"], denied["cause"]) == ("WARNING", "secret_unreadable", "ReadTimeoutError")
+    assert (admitted["level"], admitted["producer"], admitted["token_id"]) == ("INFO", "spark", "1f2e3d4c")
+    telemetry.flush()
+    (counted,) = _lines(capsys)
+    (definition,) = counted["_aws"]["CloudWatchMetrics"]
+    assert sorted(map(sorted, definition["Dimensions"])) == [["reason", "service"], ["service"]]
+    assert counted["AuthorizerDenied"] == [1.0]
