@@ -55,7 +55,7 @@ def test_no_likeness_of_a_namespace_is_let_through(namespace: str) -> None:
 
 def test_in_a_batch_each_element_is_judged_and_a_parents_namespace_lends_nothing() -> None:
     door = Door(Access.TOKENS)
-    parent = {"_producer": "https://x.example/1", "_schemaURL": "https://x.example/1.json"}
+    parent: dict[str, object] = {"_producer": "https://x.example/1", "_schemaURL": "https://x.example/1.json"}
     parent |= {"job": {"namespace": "retail", "name": "orders"}}
     own, other = run_event(1), run_event(2, job={"namespace": "finance", "name": "orders"}, parent=parent)
     answer = door.knock(_as_producer(b"[" + own + b"," + other + b"]", BATCH_PATH))
