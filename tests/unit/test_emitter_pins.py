@@ -9,7 +9,7 @@ import pytest
 
 from tests.emitters.environments import REQUIREMENTS
 from tests.emitters.jvm import HERE
-from tests.emitters.page import PAGES
+from tests.emitters.page import PAGES, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,3 +56,11 @@ def test_the_page_names_the_jars_that_are_run(pom: Path) -> None:
 def test_each_page_is_listed() -> None:
     page = (PAGES / "README.md").read_text()
     assert [one.name for one in PAGES.glob("*.md") if one.name != "README.md" and f"({one.name})" not in page] == []
+
+
+def test_both_clients_urls_are_those_of_their_pages() -> None:
+    """Each of those tables is what was run; this one puts them side by side."""
+    java = {url: path for url, path, *_ in table("java", "Where it posts to")}
+    python = {url: path for url, endpoint, path in table("python", "What it makes of the URL") if not endpoint}
+    rows = table("README", "The URL")
+    assert [(url, python[url], java[url]) for url, *_ in rows] == [tuple(row) for row in rows]
