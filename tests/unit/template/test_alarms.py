@@ -14,8 +14,12 @@ from tests.unit.template.deployed import DEPLOYED, SERVICE, of_type
 
 @pytest.mark.parametrize("name", of_type("AWS::CloudWatch::Alarm"))
 def test_every_alarm_goes_off_at_one_event_and_tells_the_topic_if_there_is_one(name: str) -> None:
+    """Or at the absence of the one that always comes."""
     alarm = DEPLOYED[name]["Properties"]
-    assert (alarm["Threshold"], alarm["ComparisonOperator"]) == (0, "GreaterThanThreshold")
+    absence = name == "ReconcileAlarm"
+    at = (1, "LessThanThreshold") if absence else (0, "GreaterThanThreshold")
+    assert (alarm["Threshold"], alarm["ComparisonOperator"]) == at
+    assert absence == (alarm["TreatMissingData"] == "breaching")
     assert alarm["AlarmActions"] == {"Fn::If": ["AlarmTopicGiven", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
 
 
