@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.emitters.environments import REQUIREMENTS
+from tests.emitters.environments import REQUIREMENTS, ROOT
 from tests.emitters.jvm import HERE
 from tests.emitters.page import PAGES, table
 
@@ -53,9 +53,10 @@ def test_the_page_names_the_jars_that_are_run(pom: Path) -> None:
     assert [f"{name} {version}" for name, version in found if f"{name} {version}" not in page] == []
 
 
-def test_each_page_is_listed() -> None:
-    page = (PAGES / "README.md").read_text()
-    assert [one.name for one in PAGES.glob("*.md") if one.name != "README.md" and f"({one.name})" not in page] == []
+@pytest.mark.parametrize(("readme", "folder"), [(PAGES / "README.md", ""), (ROOT / "README.md", "docs/emitters/")])
+def test_each_page_is_listed(readme: Path, folder: str) -> None:
+    pages = [one.name for one in PAGES.glob("*.md") if one.name != "README.md"]
+    assert [one for one in pages if f"({folder}{one})" not in readme.read_text()] == []
 
 
 def test_both_clients_urls_are_those_of_their_pages() -> None:
