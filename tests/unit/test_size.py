@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from adapter.accept import accept
 from adapter.model import Code, Rejected, Violation
 from tests.fakes import run_event
@@ -49,6 +51,15 @@ def test_what_is_large_and_no_json_is_only_large() -> None:
     assert _refused(b"[" * 300_001).errors == ()
     lone = b'{"job": {"facets": {"a": "\\ud800' + b"x" * 300_000 + b'"}}}'
     assert _refused(lone).errors[0].path == "/job/facets/a"
+
+
+@pytest.mark.parametrize("mark", [",", "[", "{"])
+@pytest.mark.parametrize(("marks", "named"), [(500_000, 1), (500_001, 0)])
+def test_what_is_made_of_too_many_marks_is_not_parsed_for_its_facets(mark: str, marks: int, named: int) -> None:
+    """Parsed it would take thirty times its size, for whoever has sent a few kilobytes of gzip."""
+    raw = b'{"job": {"facets": {"a": "%s"}}}'
+    others = sum(raw.count(one) for one in (b",", b"[", b"{"))
+    assert len(_refused(raw % (mark * (marks - others)).encode()).errors) == named
 
 
 def test_every_hint_is_a_setting() -> None:
