@@ -290,7 +290,7 @@ def test_more_than_a_page_is_replayed(stand: Stand, monkeypatch: pytest.MonkeyPa
 def test_a_prefix_without_events_is_a_wrong_usage(stand: Stand, prefix: str) -> None:
     result = stand.replay(prefix)
     assert result.exit_code == 2
-    assert result.stderr.endswith("events are below quarantine/ and aws/lambda/ only\n")
+    assert result.stderr.endswith("events are below quarantine/, aws/lambda/ and archive/ only\n")
 
 
 # ---- replay s3://bucket/aws/lambda/ --------------------------------------------------------------------------------
