@@ -53,6 +53,14 @@ fuzz: setup  ## fuzz each way in, for SECONDS=60 seconds
 contract: setup $(CONTRACT)/built  ## post generated requests, hold each answer to schemas/openapi.yaml (twice SECONDS=60)
 	$(PYTHON) -m tests.contract $(or $(SECONDS),60) $(abspath $(CONTRACT))/bin/schemathesis
 
+.PHONY: bench
+bench: setup  ## measure speed, memory and size against the lines that are replaced (ONLY="http cold …"; a quiet machine)
+	@$(PYTHON) -m benchmarks $(ONLY)
+
+.PHONY: scale
+scale: setup  ## simulate ten thousand to a billion events a day, and what each costs
+	@$(PYTHON) -m benchmarks.scale
+
 .PHONY: lint
 lint: setup  ## check style and format
 	.venv/bin/ruff check .

@@ -1,0 +1,1 @@
+"""The measurements, as programs that print ratios: `make bench`."""
