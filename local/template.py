@@ -208,7 +208,7 @@ def of(document: Mapping[str, Any], given: Mapping[str, str], pseudo: Mapping[st
     """Take a template that is read already, its tags in their long form; otherwise like `read`."""
     declared = document.get("Parameters", {})
     if unknown := given.keys() - declared.keys():
-        raise TemplateError(f"the template has no parameter {', '.join(sorted(unknown))}")
+        raise TemplateError(f"template.yaml has no parameter {', '.join(sorted(unknown))}")
     values = {name: _value(name, parameter, given) for name, parameter in declared.items()}
     return Template(document, {**values, **pseudo})
 
