@@ -81,8 +81,8 @@ def test_a_time_without_offset_passes_where_formats_only_warn(
     old.run("python", "checkpoint_old.py", page.block(PAGE, "action"), cwd=project)
     (event,) = lines(emitted)
     ledger.closes([event])
-    (warning,) = lenient.post(event).body["warnings"]
-    assert (warning["path"], warning["rule"]) == ("/eventTime", "format")
+    warnings = lenient.post(event).body["warnings"]
+    assert ("/eventTime", "format") in {(warning["path"], warning["rule"]) for warning in warnings}
 
 
 def test_the_newest_action_works_beside_a_checkpoint(
