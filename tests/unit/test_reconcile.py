@@ -188,6 +188,21 @@ def test_what_fails_after_hours_of_processing_is_found(world: World) -> None:
     assert world.records.failures == [slow]
 
 
+def test_a_pass_right_after_another_asks_for_no_time_that_ends_before_it_begins(world: World) -> None:
+    world.passes()
+    asked: list[Status] = []
+    listed = world.datazone.listed
+
+    def noting(status: Status, after: float, before: float, deadline: float) -> Iterator[Listed]:
+        assert after < before
+        asked.append(status)
+        return listed(status, after, before, deadline)
+
+    world.datazone.listed = noting  # type: ignore[method-assign]  # to see what is asked
+    world.passes()
+    assert asked == [Status.FAILED]
+
+
 def test_what_is_unfinished_for_long_is_counted_and_what_is_fresh_is_not(world: World) -> None:
     world.taken(Status.REQUESTED, ago=reconcile.UNFINISHED + 60, namespace="slow")
     world.taken(Status.PROCESSING, ago=reconcile.UNFINISHED + 60, namespace="slow")
