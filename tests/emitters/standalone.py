@@ -6,26 +6,19 @@ Its database is SQLite, its ports are free ones of the loopback interface, and i
 from __future__ import annotations
 
 import json
-import os
-import signal
-import socket
-import subprocess
-import time
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from http.client import HTTPConnection
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
+
+from tests.emitters.service import Service, free_ports, running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from tests.emitters.environments import Environment
-
-# Two cores that others use too: coming up, and a run of each DAG.
-SECONDS = 600.0
-STOP_SECONDS = 60.0
 
 # What a machine with nothing else to do does not need: by default, an API server has 5 seconds to answer, a task 10 to
 # report to OpenLineage, a file of DAGs 30 to be read.
@@ -47,18 +40,17 @@ QUIET = {
 
 @dataclass(frozen=True, slots=True)
 class Airflow:
-    """A running Airflow; `terminal` is the file that holds what all its processes say."""
+    """A running Airflow and the port of its API."""
 
-    process: subprocess.Popen[bytes]
+    service: Service
     port: int
-    terminal: Path
 
     def run(self, *dags: str) -> dict[str, str]:
         """Trigger `dags` together and wait; give the state in which the run of each ended."""
         for dag in dags:
-            self._until(partial(self.ask, "GET", f"/api/v2/dags/{dag}"))
-            assert self.ask("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None}), self.said()
-        return {dag: self._until(partial(self._ended, dag)) for dag in dags}
+            self.service.until(partial(self.ask, "GET", f"/api/v2/dags/{dag}"))
+            assert self.ask("POST", f"/api/v2/dags/{dag}/dagRuns", {"logical_date": None}), self.service.said()
+        return {dag: self.service.until(partial(self._ended, dag)) for dag in dags}
 
     def ask(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - Airflow's JSON
         """Ask the API; give its answer, or None while it has none."""
@@ -69,41 +61,20 @@ class Airflow:
             return json.loads(said) if response.status == 200 else None
         return None
 
-    def said(self) -> str:
-        """Give what is on the terminal so far."""
-        return self.terminal.read_text(encoding="utf-8", errors="replace")
-
     def _ended(self, dag: str) -> str:
         runs = self.ask("GET", f"/api/v2/dags/{dag}/dagRuns") or {"dag_runs": []}
         return next((run["state"] for run in runs["dag_runs"] if run["state"] in {"success", "failed"}), "")
 
-    def _until[T](self, check: Callable[[], T]) -> T:
-        deadline = time.monotonic() + SECONDS
-        while not (found := check()):
-            assert self.process.poll() is None, self.said()[-8000:]
-            assert time.monotonic() < deadline, self.said()[-8000:]
-            time.sleep(0.5)
-        return found
-
 
 @contextmanager
 def standalone(environment: Environment, home: Path, variables: Mapping[str, str]) -> Iterator[Airflow]:
-    """Run Airflow in `home`, whose `dags` are its DAGs, with `variables`; all its processes have ended afterwards."""
-    port, *logs = _free_ports(3)
-    terminal = home / "terminal"
-    with terminal.open("wb") as out:
-        process = subprocess.Popen(  # noqa: S603 - an emitter installed here
-            [str(environment.home / "bin" / "airflow"), "standalone"],
-            cwd=home,
-            env=environment.variables(home) | PATIENCE | QUIET | _places(home, port, *logs) | dict(variables),
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        yield Airflow(process, port, terminal)
-    finally:
-        _stop(process)
+    """Run Airflow in `home`, whose `dags` are its DAGs, with `variables`."""
+    port, *logs = free_ports(3)
+    settings = PATIENCE | QUIET | _places(home, port, *logs) | dict(variables)
+    with running(
+        environment, "airflow", "standalone", cwd=home, terminal=home / "terminal", variables=settings
+    ) as service:
+        yield Airflow(service, port)
 
 
 def _places(home: Path, port: int, worker_logs: int, trigger_logs: int) -> dict[str, str]:
@@ -116,21 +87,3 @@ def _places(home: Path, port: int, worker_logs: int, trigger_logs: int) -> dict[
         "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(worker_logs),
         "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(trigger_logs),
     }
-
-
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask it to end, and end what then is left of its session."""
-    process.terminate()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(STOP_SECONDS)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [cast("int", one.getsockname()[1]) for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
