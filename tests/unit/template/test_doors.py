@@ -82,5 +82,4 @@ def test_without_the_stream_nothing_of_it_is_deployed() -> None:
         "KinesisRole",
         "KinesisLogGroup",
         "KinesisFunctionStream",
-        "StreamPolicy",
     }

@@ -8,7 +8,7 @@ import pytest
 
 from local import template as local
 from local.template import Physical, Template
-from tests.unit.template.deployed import TEMPLATE, broken
+from tests.unit.template.deployed import TEMPLATE, broken, given
 from tools.translate import PSEUDO_PARAMETERS
 
 OURS = PSEUDO_PARAMETERS["AWS::AccountId"]
@@ -61,14 +61,14 @@ def judged(policy: list[dict[str, Any]], action: str, account: str, organization
     return min(effects, key=["Deny", "Allow"].index, default="None")
 
 
-@pytest.mark.parametrize("parameters", [{}, ACCOUNTS, MEMBERS, ACCOUNTS | MEMBERS])
+@pytest.mark.parametrize("parameters", [ACCOUNTS, MEMBERS, ACCOUNTS | MEMBERS])
 def test_the_streams_own_account_is_never_shut_out(parameters: dict[str, str]) -> None:
     """Also one without an organization, and whoever reads for the function."""
     policy = statements(**parameters)
     assert {judged(policy, action, OURS) for action in READ | WRITE} == {"None"}
 
 
-@pytest.mark.parametrize("parameters", [{}, ACCOUNTS, MEMBERS, ACCOUNTS | MEMBERS])
+@pytest.mark.parametrize("parameters", [ACCOUNTS, MEMBERS, ACCOUNTS | MEMBERS])
 def test_a_stranger_is_denied_everything(parameters: dict[str, str]) -> None:
     """And not just not allowed: a policy of his that allows it changes nothing."""
     policy = statements(**parameters)
@@ -81,6 +81,14 @@ def test_named_accounts_and_the_organizations_write_and_read_nothing() -> None:
     for account, organization in ((NAMED, ""), (NAMED_TOO, ANOTHER), (STRANGER, ORGANIZATION)):
         assert {judged(policy, action, account, organization) for action in WRITE} == {"Allow"}
         assert {judged(policy, action, account, organization) for action in READ} == {"Deny"}
+
+
+def test_there_is_a_policy_where_somebody_is_named_and_none_otherwise() -> None:
+    """Without one no other account gets in: Kinesis needs both its own policy and the writer's to say so."""
+    assert "StreamPolicy" not in given(EnableStream="true")
+    assert "StreamPolicy" not in given(**ACCOUNTS)
+    for parameters in (ACCOUNTS, MEMBERS):
+        assert "StreamPolicy" in given(EnableStream="true", **parameters)
 
 
 def test_one_parameter_alone_lets_in_whom_it_names() -> None:
