@@ -31,6 +31,10 @@ ANSWER_SECONDS = 2.0
 # below the first; a batch that reaches the second is taken in several goes.
 RECORD_BYTES = 32 * 1024 * 1024
 BATCH_BYTES = 32 * 1024 * 1024
+# How many events may be in one, however small: each costs some 4 KB until it is recorded. The KPL puts at most a
+# megabyte into an aggregate, which is 4,000 of the smallest run events.
+RECORD_EVENTS = 10_000
+BATCH_EVENTS = 10_000
 
 # An empty identifier fails the whole batch (the same page).
 WHOLE_BATCH = ""
@@ -82,7 +86,7 @@ class KinesisDoor:
 
 
 def _opened(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[Received], list[str]]:
-    """Open records until they have grown to BATCH_BYTES.
+    """Open records until they have grown to BATCH_BYTES or are BATCH_EVENTS events.
 
     Gives a sequence number for each event, the events, and the number of the first record left for the next time, if
     any is left.
@@ -92,7 +96,7 @@ def _opened(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[Recei
     size = 0
     for record in records:
         number = record["kinesis"]["sequenceNumber"]
-        if size >= BATCH_BYTES:
+        if size >= BATCH_BYTES or len(received) >= BATCH_EVENTS:
             return numbers, received, [number]
         events = _events(record["kinesis"])
         numbers += [number] * len(events)
@@ -109,6 +113,8 @@ def _events(record: Mapping[str, Any]) -> list[Received]:
         user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
     except kpl.BrokenAggregateError as error:
         return [replace(whole, refused=Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}"))]
+    if len(user_records) > RECORD_EVENTS:
+        return [replace(whole, refused=Rejected(Code.TOO_LARGE, f"an aggregate of over {RECORD_EVENTS} records"))]
     events: list[Received] = []
     size = 0
     for user_record in user_records:

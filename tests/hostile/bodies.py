@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from adapter.body import MAX_BODY_BYTES
 from adapter.size import MAX_EVENT_BYTES
+from local.kpl import aggregate
 from tests.fakes import run_event
 
 if TYPE_CHECKING:
@@ -128,4 +129,36 @@ BATCHES: dict[str, tuple[Callable[[], bytes], int, str]] = {
     "6 MB of an open string": (lambda: gzip.compress(b'["' + b"\\" * (MAX_BODY_BYTES - 2)), 400, "not_an_object"),
     "20 elements of 300 KB": (lambda: gzip.compress(b"[" + b",".join([_keys(22_000)] * 18) + b"]"), 200, ""),
     "1,000 elements that are none": (lambda: b"[" + b",".join([b"[]"] * 1_000) + b"]", 200, ""),
+}
+
+
+def records(*data: bytes) -> dict[str, Any]:
+    """Put records into a batch as Lambda does; the first is number 0."""
+    return {
+        "Records": [
+            {
+                "kinesis": {
+                    "sequenceNumber": str(number),
+                    "partitionKey": "k",
+                    "data": base64.b64encode(one).decode(),
+                    "approximateArrivalTimestamp": 1.0,
+                }
+            }
+            for number, one in enumerate(data)
+        ]
+    }
+
+
+def _full() -> bytes:
+    """Give what unpacks to the most that an event may."""
+    return gzip.compress(b"[" * MAX_BODY_BYTES)
+
+
+# Batches of the stream, and the record that is given again the next time, if any.
+STREAM: dict[str, tuple[Callable[[], dict[str, Any]], str | None]] = {
+    "gzip bombs in records": (lambda: records(*[_gzip_bomb()] * 8), None),
+    "6 MB in each of 100 records": (lambda: records(*[_full()] * 100), "6"),
+    "6 MB in each of 100 records of an aggregate": (lambda: records(aggregate([("k", _full())] * 100)), None),
+    "100,000 records in an aggregate": (lambda: records(aggregate([("k", b"{}")] * 100_000)), None),
+    "10,000 records in each of 20 aggregates": (lambda: records(*[aggregate([("k", b"{}")] * 10_000)] * 20), "1"),
 }

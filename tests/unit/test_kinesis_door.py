@@ -168,6 +168,17 @@ def test_a_record_that_is_a_bomb_is_refused_whole_with_its_own_bytes() -> None:
     assert len(door.lineage.given) == 2
 
 
+def test_an_aggregate_of_very_many_records_is_refused_whole_with_its_own_bytes() -> None:
+    """It would not fit into memory, and a record that kills the function comes again for days."""
+    door = Door()
+    full, overfull = (aggregate([("k", b"{}")] * count) for count in (10_000, 10_001))
+    assert door.hand(run_event(1), overfull, run_event(2)) == []
+    ((received, rejected),) = door.quarantine.kept
+    assert (received.raw, rejected.code) == (overfull, Code.TOO_LARGE)
+    assert len(door.lineage.given) == 2
+    assert door.hand(full, run_event(3)) == ["seq-1"]
+
+
 def test_a_batch_that_grows_too_large_is_taken_in_several_goes() -> None:
     """Each go does some of it, and names the first record that it left."""
     door = Door()
