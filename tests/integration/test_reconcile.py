@@ -69,7 +69,8 @@ def kept(system: Running) -> dict[str, bytes]:
     return {
         json.loads(body)["lineage_event_id"]: bodies[key.replace(".reason.json", ".event")]
         for key, body in bodies.items()
-        if key.endswith(".reason.json")
+        # The two are written side by side.
+        if key.endswith(".reason.json") and key.replace(".reason.json", ".event") in bodies
     }
 
 
