@@ -36,6 +36,7 @@ SCHEME = "s3://"
 _TAKEN = (Outcome.DELIVERED, Outcome.DEFERRED)
 _ROOTS = (ARCHIVE, FAILURES, QUARANTINE)
 _UNREADABLE = Verdict(Outcome.REJECTED, code="not_a_failure_record")
+_NO_ID = Verdict(Outcome.REJECTED, code="no_lineage_event_id")
 _NOT_ARCHIVED = Verdict(Outcome.REJECTED, code="not_an_archived_event")
 
 
@@ -86,7 +87,7 @@ def count(found: Iterable[str]) -> int | None:
 def _items(bucket: Bucket, key: str, stored: Stored) -> Iterator[Item]:
     url = bucket.url(key)
     if name := event_name(key):
-        yield Item(url, stored.body, Quarantined(bucket, name, stored), replays=_replays(bucket, name))
+        yield _quarantined(bucket, name, stored)
         return
     if key.startswith(ARCHIVE):
         yield _archived(url, stored)
@@ -107,10 +108,18 @@ def _archived(url: str, stored: Stored) -> Item:
         return Item(url, stored.body, verdict=_NOT_ARCHIVED)
 
 
-def _replays(bucket: Bucket, name: str) -> str | None:
-    """Give DataZone's id of an event that failed there, as its reason has it; None for all others."""
+def _quarantined(bucket: Bucket, name: str, stored: Stored) -> Item:
+    url, place = bucket.url(event_key(name)), Quarantined(bucket, name, stored)
     if not name.startswith(f"{Code.FAILED_IN_DATAZONE}/"):
-        return None
+        return Item(url, stored.body, place)
+    if failed_as := _failed_as(bucket, name):
+        return Item(url, stored.body, place, replays=failed_as)
+    # Sent without that, it would be answered with the failure, and be taken for delivered.
+    return Item(url, stored.body, verdict=_NO_ID)
+
+
+def _failed_as(bucket: Bucket, name: str) -> str | None:
+    """Give DataZone's id of an event that failed there, as its reason has it."""
     reason = bucket.get(reason_key(name))
     said = json.loads(reason.body).get("lineage_event_id") if reason else None
     return said if isinstance(said, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from dataclasses import dataclass, field
@@ -237,6 +238,27 @@ def test_a_prefix_stands_for_the_events_below_it(prefix: str, found: list[str]) 
 def test_where_no_events_can_be_is_a_wrong_prefix(prefix: str) -> None:
     with pytest.raises(SourceError):
         list(stored.keys(_bucket(FakeS3()), prefix))
+
+
+def test_what_failed_in_datazone_is_not_sent_without_its_id() -> None:
+    """Under its first token it would be answered with the failure, taken for delivered and put away."""
+    name = f"failed_in_datazone/{'f' * 64}"
+    s3 = FakeS3()
+    s3.put(event_key(name), RAW)
+    (item,) = _items(s3)
+    assert item.verdict == Verdict(Outcome.REJECTED, code="no_lineage_event_id")
+    s3.put(reason_key(name), json.dumps({"lineage_event_id": "abc123def456gh"}).encode())
+    (item,) = _items(s3)
+    assert (item.verdict, item.replays) == (None, "abc123def456gh")
+
+
+def test_an_archived_event_is_unpacked_and_stays() -> None:
+    s3 = FakeS3()
+    s3.put("archive/day=2026-11-29/job_namespace=a/token.json.gz", gzip.compress(RAW))
+    s3.put("archive/day=2026-11-29/job_namespace=a/torn.json.gz", gzip.compress(RAW)[:-9])
+    whole, torn = _items(s3, "archive/day=2026-11-29/")
+    assert (whole.raw, whole.place, whole.verdict) == (RAW, None, None)
+    assert torn.verdict == Verdict(Outcome.REJECTED, code="not_an_archived_event")
 
 
 def test_what_is_gone_by_the_time_it_is_fetched_is_skipped() -> None:
