@@ -18,7 +18,7 @@ import yaml
 from tests.emitters import jvm, page
 from tests.emitters.ledger import Ledger
 from tests.emitters.recorder import Answer, Asked, passing, recording
-from tests.integration.running import start, until
+from tests.integration.running import start, token, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -94,6 +94,21 @@ def test_the_page(emit: Emit, system: Running, ledger: Ledger) -> None:
     assert [asked.event for asked in recorder.asked] == emitted
     assert {asked.headers["content-encoding"] for asked in recorder.asked} == {"gzip"}
     assert {asked.headers["authorization"] for asked in recorder.asked} == {f"Bearer {page.TOKEN}"}
+
+
+def test_the_key_is_the_producers_token(emit: Emit, tmp_path: Path) -> None:
+    """By the real authorizer, for a URL with a slash at its end too; with another key nothing is taken."""
+    guarded = start(tmp_path / "terminal", AUTH="on")
+    try:
+        for url in (guarded.url, f"{guarded.url}/"):
+            ledger = Ledger(guarded)
+            shown = page.block("java", "openlineage.yml", url=url, token=token(guarded))
+            ledger.closes(jvm.logged(emit(shown, 2)))
+        ledger = Ledger(guarded)
+        emit(page.block("java", "openlineage.yml", url=guarded.url), 2)
+        ledger.closes([])
+    finally:
+        assert guarded.stop() == 0
 
 
 def test_what_it_makes_of_each_answer(emit: Emit) -> None:

@@ -55,6 +55,12 @@ def test_the_first_lines_say_what_this_is_and_how_to_use_it(system: Running) -> 
         assert word in welcome
 
 
+def test_an_open_system_says_so_loudly_and_how_to_close_it(system: Running) -> None:
+    welcome = system.output().partition("Ready")[0]
+    assert f"OPEN            Nobody is asked who they are: whoever reaches {system.url} writes lineage" in welcome
+    assert "AUTH=on make run" in welcome
+
+
 def test_an_event_over_http_is_delivered_and_said_so(system: Running) -> None:
     name = str(uuid.uuid4())
     raw = fresh(name)
@@ -177,9 +183,10 @@ def test_a_parameter_that_does_not_exist_is_said_so(tmp_path: Path) -> None:
     [
         ({"PORT": "http"}, "PORT must be a port"),
         ({"AWS_PORT": "70000"}, "AWS_PORT must be a port"),
+        ({"AUTH": "yes"}, "AUTH must be on or off"),
     ],
 )
-def test_what_is_no_port_is_said_so(tmp_path: Path, variables: dict[str, str], complaint: str) -> None:
+def test_what_makes_no_sense_is_said_so(tmp_path: Path, variables: dict[str, str], complaint: str) -> None:
     process = run(tmp_path / "terminal", **variables)
     assert process.wait(60) == 1
     assert complaint in (tmp_path / "terminal").read_text()
