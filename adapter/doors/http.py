@@ -82,8 +82,14 @@ class HttpDoor:
         if asked.path in HEALTH_PATHS:
             return answers.ok({"status": "ok"})
         if isinstance(caller, Denial):
-            return answers.denied(caller)
+            return self._denied(caller)
         return (self._batch if asked.path == BATCH_PATH else self._event)(asked, caller, started)
+
+    def _denied(self, reason: Denial) -> answers.Answer:
+        if reason is Denial.MISSING:
+            # The gateway should have asked: a route or a setting is wrong, and somebody has to hear of it.
+            self.ingest.records.denied(reason)
+        return answers.denied(reason)
 
     def _event(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
         received = _from(caller, opened(asked.body, Source.HTTP, asked.content_encoding))

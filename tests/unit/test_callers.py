@@ -138,6 +138,7 @@ def test_whom_no_authorizer_has_vouched_for_is_not_let_in(access: Access, path: 
         answer = door.door(event, None)
         assert answer["statusCode"] == 401
         assert answer["headers"]["WWW-Authenticate"] == "Bearer"
+        assert door.told.kept_out == [(Denial.MISSING, None, None)]
         assert door.untouched()
 
 
