@@ -20,7 +20,7 @@ PIN = re.compile(r"([a-z0-9._-]+)(?:\[[a-z0-9,_-]+\])?==(\S+)")
 
 POMS = sorted(HERE.glob("*/pom.xml"))
 DEPENDENCY = re.compile(
-    r"<artifactId>(.*)</artifactId>\s*<version>(\d.*)</version>\s*(?:<type>.*</type>\s*)?</dependency>"
+    r"<dependency>\s*<groupId>.*</groupId>\s*<artifactId>(.*)</artifactId>\s*<version>(.*)</version>"
 )
 
 
