@@ -33,7 +33,7 @@ _VERSION = re.compile(r"[0-9]+[-.][0-9]+|\b[0-9a-f]{40}\b")
 _DELETED = {"type": "object", "required": ["_deleted"], "properties": {"_deleted": {"const": True}}}
 
 
-def warnings(event: object) -> Iterator[Violation]:
+def warnings(event: Mapping[str, object]) -> Iterator[Violation]:
     """Yield what is doubtful about a parsed event, in document order within each holder of facets. Never raises.
 
     `rule` is `misplaced_facet`, `misshapen_facet`, `empty_schema`, `unversioned_schema_url` or `says_nothing`;
@@ -47,7 +47,7 @@ def warnings(event: object) -> Iterator[Violation]:
             yield from _doubts(path, place, name, facet)
 
 
-def _says_nothing(event: object) -> bool:
+def _says_nothing(event: Mapping[str, object]) -> bool:
     match event:
         case {"eventType": str(kind), "run": {"facets": {"errorMessage": _}}} if kind in _TERMINAL:
             return False
@@ -56,7 +56,7 @@ def _says_nothing(event: object) -> bool:
     return False
 
 
-def _undoubted(event: object) -> bool:
+def _undoubted(event: Mapping[str, object]) -> bool:
     try:
         return bool(_GATE.is_valid(event))
     except UnicodeEncodeError:
@@ -94,7 +94,7 @@ def _misshapen(path: str, facet: Mapping[str, object], judge: Draft202012Validat
     yield Violation(path, "misshapen_facet", f"{what} of the facet's schema: it cannot be read as it is")
 
 
-def _facets(event: object) -> Iterator[tuple[str, str, str, object]]:
+def _facets(event: Mapping[str, object]) -> Iterator[tuple[str, str, str, object]]:
     """Yield pointer, place, name and value of every facet, in document order within each holder."""
     for path, owner, holder in _holders(event):
         for kind in ("facets", "inputFacets", "outputFacets"):
@@ -103,10 +103,8 @@ def _facets(event: object) -> Iterator[tuple[str, str, str, object]]:
                 yield step(step(path, kind), name), place, name, facet
 
 
-def _holders(event: object) -> Iterator[tuple[str, str, dict[str, object]]]:
+def _holders(event: Mapping[str, object]) -> Iterator[tuple[str, str, dict[str, object]]]:
     """Yield pointer, place and value of all that facets hang on."""
-    if not isinstance(event, dict):
-        return
     for key in ("run", "job"):
         if isinstance(holder := event.get(key), dict):
             yield f"/{key}", key, holder

@@ -47,7 +47,7 @@ def _example(path: tuple[str | int, ...], name: str) -> Example:
     return EXAMPLES[PLACE_HOLDERS[_place(path)]][name]
 
 
-def _found(event: object) -> list[tuple[str, str]]:
+def _found(event: Example) -> list[tuple[str, str]]:
     return [(one.path, one.rule) for one in warnings(event)]
 
 
@@ -116,14 +116,18 @@ def test_a_schema_url_names_a_version(url: str, versioned: bool) -> None:  # noq
 @pytest.mark.parametrize(
     "event",
     [
-        [],
+        {},
         {"run": [], "job": None, "inputs": {}, "outputs": "x"},
         {"run": {"facets": []}, "inputs": [1, {"facets": 2}]},
         {"run": {"facets": {"f": [], "g": {"_schemaURL": 1}}}},
     ],
 )
-def test_odd_shapes_are_the_schemas_business(event: object) -> None:
+def test_odd_shapes_are_the_schemas_business(event: Example) -> None:
+    """Alone, and beside something doubtful."""
     assert _found(event) == []
+    doubtful = {"f": {"_schemaURL": "https://example.com/facet.json"}}
+    outputs = [1, {"facets": doubtful}]
+    assert _found({**event, "outputs": outputs}) == [("/outputs/1/facets/f/_schemaURL", "unversioned_schema_url")]
 
 
 def test_what_is_doubtful_about_the_emitters_samples() -> None:

@@ -197,7 +197,8 @@ def test_lists_are_by_acceptance_in_either_order_and_between_two_moments(client:
     assert listed() == ids
     assert listed(sortOrder="DESCENDING") == ids[::-1]
     assert listed(timestampAfter=moments[1], timestampBefore=moments[4]) == ids[1:4]
-    assert listed(processingStatus="SUCCESS") == []
+    # None of them fails, however long this takes.
+    assert listed(processingStatus="FAILED") == []
 
 
 @pytest.mark.parametrize("order", ["ASCENDING", "DESCENDING"])
