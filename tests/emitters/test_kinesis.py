@@ -43,9 +43,14 @@ def test_the_page(
     command.insert(command.index("--jars") + 1, ",".join(map(str, home.glob("*.jar"))))
     with encrypted(system.aws_url) as port:
         shown = page.block("kinesis", "lineage.properties")
-        (tmp_path / "lineage.properties").write_text(shown + at_home(port))
+        here = [f"spark.openlineage.transport.properties.{name}={value}\n" for name, value in settings(port).items()]
+        (tmp_path / "lineage.properties").write_text(shown + "".join(here))
         output = install("kinesis").run(
-            *command, "fail", cwd=tmp_path, status=1, variables=VARIABLES | CREDENTIALS | {"PYSPARK_PYTHON": "python"}
+            *command,
+            "fail",
+            cwd=tmp_path,
+            status=1,
+            variables=VARIABLES | CREDENTIALS | {"PYSPARK_PYTHON": "python", "LINGER_SECONDS": "5"},
         )
     emitted = jvm.logged(output)
     ledger.closes(emitted)
@@ -54,10 +59,9 @@ def test_the_page(
     assert {kpl.is_aggregate(data) for data in records(system)} == {True, False}
 
 
-def at_home(port: int) -> str:
+def settings(port: int) -> dict[str, str | int]:
     """Have the producer library find AWS on this machine, and wait a second for a record to fill."""
-    here = "spark.openlineage.transport.properties."
-    settings = {
+    return {
         "KinesisEndpoint": "127.0.0.1",
         "KinesisPort": port,
         "StsEndpoint": "127.0.0.1",
@@ -66,7 +70,6 @@ def at_home(port: int) -> str:
         "MetricsLevel": "none",
         "RecordMaxBufferedTime": 1000,
     }
-    return "".join(f"{here}{name}={value}\n" for name, value in settings.items())
 
 
 def records(system: Running) -> list[bytes]:

@@ -5,7 +5,10 @@ import java.net.URI;
 import java.time.ZonedDateTime;
 import java.util.UUID;
 
-/** Emits as many events as the first argument says, by openlineage.yml, and prints what the client made of each. */
+/**
+ * Emits as many events as the first argument says, by openlineage.yml, and prints what the client made of each. A second
+ * one is how many milliseconds it lives on.
+ */
 public class Emit {
   public static void main(String[] arguments) throws Exception {
     OpenLineage openLineage = new OpenLineage(URI.create("https://example.com/emit"));
@@ -23,7 +26,15 @@ public class Emit {
       String end = emit(client, event);
       System.out.println("emit: " + end + " " + (System.nanoTime() - started) / 1_000_000);
     }
-    client.close();
+    if (arguments.length > 1) {
+      Thread.sleep(Long.parseLong(arguments[1]));
+      // The Kinesis producer library's threads would live on for ever.
+      System.exit(0);
+    }
+    // Clients before 1.23 cannot be closed.
+    if ((Object) client instanceof AutoCloseable) {
+      ((AutoCloseable) (Object) client).close();
+    }
   }
 
   private static String emit(OpenLineageClient client, OpenLineage.RunEvent event) {

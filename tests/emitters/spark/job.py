@@ -1,6 +1,8 @@
 """A day of a shop: writes, reads, joins, sums up, and writes Parquet; with the argument `fail`, a write that breaks."""
 
+import os
 import sys
+import time
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
@@ -17,7 +19,11 @@ joined.groupBy("region").agg(f.sum("amount").alias("revenue")).write.mode("overw
 # Of an RDD the listener knows less, and says so in events of another shape.
 spark.sparkContext.parallelize(range(10)).map(str).saveAsTextFile("lake/numbers")
 
-if sys.argv[1:] == ["fail"]:
-    broken = spark.read.parquet("lake/orders").withColumn("amount", f.raise_error(f.col("store")))
-    broken.write.mode("overwrite").parquet("lake/broken")
-spark.stop()
+try:
+    if sys.argv[1:] == ["fail"]:
+        broken = spark.read.parquet("lake/orders").withColumn("amount", f.raise_error(f.col("store")))
+        broken.write.mode("overwrite").parquet("lake/broken")
+finally:
+    spark.stop()
+    # What a transport still holds when the driver ends is lost.
+    time.sleep(float(os.environ.get("LINGER_SECONDS", "0")))
