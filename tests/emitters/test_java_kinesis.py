@@ -1,4 +1,4 @@
-"""The plain Java client's Kinesis transport with the real producer library, as docs/emitters/java.md says."""
+"""The plain Java client at its smallest version: over Kinesis with the real producer library, and over HTTP."""
 
 from __future__ import annotations
 
@@ -47,3 +47,16 @@ def test_the_page(jars: Callable[[str], Path], tmp_path: Path, system: Running, 
     emitted = jvm.logged(output)
     assert len(emitted) == COUNT
     ledger.closes(emitted)
+
+
+def test_the_smallest_version_over_http(
+    jars: Callable[[str], Path], tmp_path: Path, system: Running, ledger: Ledger
+) -> None:
+    """1.22.0 is the oldest that DataZone says it takes."""
+    configuration = {"transport": {"type": "http", "url": system.url}}
+    (tmp_path / "openlineage.yml").write_text(yaml.safe_dump(configuration))
+    output = jvm.java().run(
+        "java", DEBUG, UTF8, "-cp", f"{jars('java_kinesis')}/*", str(PROGRAM), str(COUNT), cwd=tmp_path
+    )
+    assert re.findall(r"^emit: (\w+)", output, re.MULTILINE) == ["returned"] * COUNT
+    ledger.closes(jvm.logged(output))
