@@ -157,6 +157,8 @@ class Mover:
         self._queues = queues
         self._stop = Event()
         self._lock = Lock()
+        # Message ids: SQS may give one message to several receivers ("At-least-once delivery", developer guide).
+        self._taken: set[str] = set()
         self.moved = 0
 
     def run(self, tell: Callable[[int], object]) -> None:
@@ -172,7 +174,7 @@ class Mover:
     def _run(self, tell: Callable[[int], object]) -> None:
         try:
             while not self._stop.is_set() and (messages := self._received()):
-                for message in messages:
+                for message in filter(self._first, messages):
                     self.move(message)
                     with self._lock:
                         self.moved += 1
@@ -180,6 +182,13 @@ class Mover:
         finally:
             # One that finds none left, or cannot go on, speaks for all.
             self._stop.set()
+
+    def _first(self, message: MessageTypeDef) -> bool:
+        """Say whether `message` is not another lane's already, which deletes it when its copy is made."""
+        with self._lock:
+            first = message["MessageId"] not in self._taken
+            self._taken.add(message["MessageId"])
+        return first
 
     def _received(self) -> list[MessageTypeDef]:
         with aws.explained(self._queues.dead_letters):

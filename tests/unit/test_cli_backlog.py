@@ -22,6 +22,10 @@ def _md5(body: str) -> str:
     return hashlib.md5(body.encode(), usedforsecurity=False).hexdigest()
 
 
+def _message(name: str, body: str) -> dict[str, str]:
+    return {"MessageId": name, "ReceiptHandle": name, "Body": body, "MD5OfBody": _md5(body)}
+
+
 @dataclass
 class FakeSqs:
     """A dead-letter queue whose messages are hidden once received, and a backlog."""
@@ -31,12 +35,13 @@ class FakeSqs:
     backlog: list[str] = field(default_factory=list)
     breaks: str = ""
     lies: bool = False
+    doubles: bool = False
 
     def receive_message(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore takes it
         assert asked["QueueUrl"] == QUEUES.dead_letters
         found = [handle for handle in self.dead if handle not in self.hidden][: asked["MaxNumberOfMessages"]]
         self.hidden.update(found)
-        messages = [{"ReceiptHandle": one, "Body": self.dead[one], "MD5OfBody": _md5(self.dead[one])} for one in found]
+        messages = [_message(one, self.dead[one]) for one in found for _ in range(1 + self.doubles)]
         return {"Messages": messages} if messages else {}
 
     def send_message(self, **asked: Any) -> dict[str, str]:  # noqa: ANN401 - the same
@@ -73,6 +78,12 @@ def test_a_redrive_that_breaks_leaves_each_message_in_a_queue_and_the_next_one_e
     assert _moved(sqs) == 25
     assert sqs.dead == {}
     assert set(sqs.backlog) == {f"body {number}" for number in range(25)}
+
+
+def test_a_message_that_sqs_gives_twice_is_moved_and_counted_once() -> None:
+    sqs = FakeSqs({str(number): f"body {number}" for number in range(25)}, doubles=True)
+    assert _moved(sqs) == 25
+    assert sorted(sqs.backlog) == sorted(f"body {number}" for number in range(25))
 
 
 def test_nothing_is_deleted_when_sqs_has_got_something_else() -> None:
