@@ -44,10 +44,12 @@ class Patience:
 
 def datazone(settings: Settings, patience: Patience) -> DataZoneClient:
     """Make a client for the domain's region, under the role to assume if there is one."""
-    session = assumed(settings.domain_role_arn, settings.domain_region) if settings.domain_role_arn else get_session()
-    return boto3.Session(botocore_session=session).client(
-        "datazone", settings.domain_region, config=_config(settings, patience)
-    )
+    config = _config(settings, patience)
+    if settings.domain_role_arn is None:
+        # boto3's own session, which the other clients share: one more would read and make everything anew.
+        return boto3.client("datazone", settings.domain_region, config=config)
+    session = assumed(settings.domain_role_arn, settings.domain_region)
+    return boto3.Session(botocore_session=session).client("datazone", settings.domain_region, config=config)
 
 
 def sqs(settings: Settings, patience: Patience) -> SQSClient:

@@ -6,7 +6,7 @@ and Lambda's file system takes none.
 
 from __future__ import annotations
 
-import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -101,8 +101,8 @@ def _start(program: str, where: Path, environment: dict[str, str]) -> float:
 
 
 def _children() -> float:
-    times = os.times()
-    return times.children_user + times.children_system
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 from py_compile import PycInvalidationMode
 
-# The AWS services that the adapter calls: sts assumes the role for a domain in another account.
-SERVICES = ("datazone", "s3", "secretsmanager", "sqs", "sts")
+from tools import descriptions
 
 # Whole directories and files, relative to the artefact.
 UNUSED = (
@@ -30,13 +29,11 @@ _KEPT_METADATA = "METADATA"
 
 
 def prune(artefact: Path) -> None:
-    """Drop from `artefact` what no function reads, botocore's descriptions of other services first of all."""
+    """Drop from `artefact` what no function reads, most of botocore's descriptions of AWS first of all."""
     for pattern in UNUSED:
         for path in list(artefact.glob(pattern)):
             _remove(path)
-    for path in artefact.glob("botocore/data/*/"):
-        if path.name not in SERVICES:
-            _remove(path)
+    descriptions.cut(artefact / "botocore" / "data")
     for path in artefact.glob("*.dist-info/*"):
         if path.name != _KEPT_METADATA:
             _remove(path)

@@ -1,7 +1,6 @@
 """In front of API Gateway's routes: `handler(event, context)` takes an authorizer event and says who may come in."""
 
-import os
-
 from adapter import bootstrap
+from adapter.handlers import start
 
-handler = bootstrap.authorizer(os.environ)
+handler = start(bootstrap.authorizer)

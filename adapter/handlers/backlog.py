@@ -1,7 +1,6 @@
 """Behind the backlog: `handler(event, context)` takes an SQS event and gives a partial batch response."""
 
-import os
-
 from adapter import bootstrap
+from adapter.handlers import start
 
-handler = bootstrap.backlog(os.environ)
+handler = start(bootstrap.backlog)

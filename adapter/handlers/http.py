@@ -1,7 +1,6 @@
 """Behind API Gateway: `handler(event, context)` takes a proxy event and gives a proxy result."""
 
-import os
-
 from adapter import bootstrap
+from adapter.handlers import start
 
-handler = bootstrap.http(os.environ)
+handler = start(bootstrap.http)

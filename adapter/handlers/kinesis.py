@@ -1,7 +1,6 @@
 """Behind the stream: `handler(event, context)` takes a Kinesis event and gives a partial batch response."""
 
-import os
-
 from adapter import bootstrap
+from adapter.handlers import start
 
-handler = bootstrap.kinesis(os.environ)
+handler = start(bootstrap.kinesis)

@@ -1,7 +1,6 @@
 """On a schedule: `handler(event, context)` looks for what DataZone took and could not process."""
 
-import os
-
 from adapter import bootstrap
+from adapter.handlers import start
 
-handler = bootstrap.reconcile(os.environ)
+handler = start(bootstrap.reconcile)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
+from contextlib import nullcontext
 
 import pytest
 
@@ -61,6 +63,24 @@ def test_each_handler_is_built_when_the_container_starts(
 ) -> None:
     monkeypatch.delitem(sys.modules, f"adapter.handlers.{name}", raising=False)
     assert isinstance(importlib.import_module(f"adapter.handlers.{name}").handler, door)
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_the_collector_is_on_after_a_start_and_leaves_alone_what_was_made_by_then(
+    monkeypatch: pytest.MonkeyPatch, *, wrong: bool
+) -> None:
+    """Also after a start that fails."""
+    for module in ("adapter.handlers", "adapter.handlers.kinesis"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    if wrong:
+        monkeypatch.setenv("LANES", "0")
+    started = importlib.import_module("adapter.handlers")
+    assert not gc.isenabled()
+    gc.unfreeze()
+    with pytest.raises(SettingsError) if wrong else nullcontext():
+        started.start(bootstrap.kinesis)
+    assert gc.isenabled()
+    assert gc.get_freeze_count() > 10_000
 
 
 def test_a_secret_that_does_not_answer_leaves_the_door_time_to_answer() -> None:
