@@ -96,4 +96,4 @@ class Archiving:
         in_time = self._clock() + self._attempt_seconds <= deadline
         if in_time and self._archive.keep(event, outcome):
             return outcome
-        return Deferred(Cause.ARCHIVE_UNREACHABLE, event.client_token)
+        return Deferred(Cause.ARCHIVE_UNREACHABLE, event.client_token, calls=outcome.calls)

@@ -23,7 +23,9 @@ _GZIP = frozenset({"gzip", "x-gzip"})  # aliases: RFC 9110 section 8.4.1.3
 def opened(data: bytes, source: Source, encoding: str = "") -> Received:
     """Make of a transport's `data` what is to be judged: decompressed, or refused as it came."""
     raw = decompress(data, encoding)
-    return Received(data, source, refused=raw) if isinstance(raw, Rejected) else Received(raw, source)
+    if isinstance(raw, Rejected):
+        return Received(data, source, refused=raw)
+    return Received(raw, source, packed=None if raw is data else len(data))
 
 
 def decompress(data: bytes, encoding: str = "") -> bytes | Rejected:

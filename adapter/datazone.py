@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from botocore.exceptions import (
@@ -20,7 +21,7 @@ from botocore.exceptions import (
 )
 from botocore.exceptions import ConnectionError as NoConnectionError
 
-from adapter.model import Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent, Violation
+from adapter.model import Call, Cause, Code, Deferred, Delivered, Outcome, Rejected, RunEvent, Violation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,29 +80,34 @@ class DataZone:
         while self._clock() + wait + self._attempt_seconds <= deadline:
             if wait:
                 self._sleep(wait)
-            outcome = self._post(event)
+            outcome = self._post(event, outcome.calls)
             if not isinstance(outcome, Deferred) or outcome.cause not in PASSING:
                 return outcome
             wait = max(outcome.retry_after or 0.0, random.uniform(pause / 2, pause))  # noqa: S311 - jitter, not a secret
             pause *= 2
         return outcome
 
-    def _post(self, event: RunEvent) -> Outcome:
+    def _post(self, event: RunEvent, before: tuple[Call, ...]) -> Outcome:
+        """Call DataZone once; the outcome has this call after those `before`."""
+        began = self._clock()
         try:
             answer = self._client.post_lineage_event(
                 domainIdentifier=self._domain_id, event=event.raw, clientToken=event.client_token
             )
-        except ClientError as error:
-            return _said_no(error, event)
-        except BotoCoreError as error:
-            return not_now(error, event.client_token)
+        except (ClientError, BotoCoreError) as error:
+            outcome = _said_no(error, event)
+            call = Call(self._clock() - began, outcome.cause if isinstance(outcome, Deferred) else None)
+            return replace(outcome, calls=(*before, call))
+        calls = (*before, Call(self._clock() - began))
         if not answer.get("id"):
             # A success without DataZone's id came from something that is not DataZone, a proxy perhaps.
-            return Deferred(Cause.UNEXPECTED, event.client_token)
-        return Delivered(answer["id"], self._domain_id, event.client_token, event.warnings)
+            return Deferred(Cause.UNEXPECTED, event.client_token, calls=calls)
+        return Delivered(answer["id"], self._domain_id, event.client_token, event.warnings, calls)
 
 
-def _said_no(error: ClientError, event: RunEvent) -> Outcome:
+def _said_no(error: ClientError | BotoCoreError, event: RunEvent) -> Deferred | Rejected:
+    if isinstance(error, BotoCoreError):
+        return not_now(error, event.client_token)
     code = error.response.get("Error", {}).get("Code", "")
     # A role to assume makes other calls on the way; what they say is never about the event.
     if error.operation_name == "PostLineageEvent" and code == _ITS_OWN_FAULT:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from adapter.accept import accept
-from adapter.model import Cause, Deferred, FormatAssertion, Outcome, Received, Rejected, RunEvent
+from adapter.model import Cause, Deferred, FormatAssertion, Outcome, Received, Rejected, RunEvent, Times
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from adapter.model import Denial
+    from adapter.model import Denial, Source
 
 
 class Lineage(Protocol):
@@ -24,7 +25,13 @@ class Lineage(Protocol):
 class Records(Protocol):
     """Who is told what became of each event."""
 
-    def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
+    def begin(self, context: object, gateway_request_id: str | None = None) -> None:
+        """Note which invocation it is, by Lambda's `context`; a door's first act."""
+
+    def batch(self, door: Source, size: int, deaggregated: int = 0) -> None:
+        """Note how many records came at once, and how many user records out of aggregates."""
+
+    def event(self, received: Received, event: RunEvent | None, outcome: Outcome, times: Times) -> None:
         """Note the outcome of `received`; `event` is what it was accepted as, if it was."""
 
     def unkept(self, received: Received) -> None:
@@ -47,6 +54,14 @@ class Quarantine(Protocol):
         """Keep the bytes of `received` and why they were refused, or say that it has to wait."""
 
 
+class Judged(NamedTuple):
+    """What an event is, and between which two moments (monotonic seconds) that was found out."""
+
+    verdict: RunEvent | Rejected | Deferred
+    began: float
+    ended: float
+
+
 @dataclass(frozen=True, slots=True)
 class Ingest:
     """Judge, settle, record. Nothing raises: what nobody foresaw is a deferral, so that no event is lost to a bug."""
@@ -61,18 +76,23 @@ class Ingest:
         judged = self.judge(received)
         return self.record(received, judged, self.settle(received, judged, deadline))
 
-    def judge(self, received: Received) -> RunEvent | Rejected | Deferred:
+    def judge(self, received: Received) -> Judged:
         """Say what `received` is; nothing is done about it yet."""
-        return self._guarded(lambda: received.refused or self._accepted(received), None)
+        began = time.monotonic()
+        verdict = self._guarded(lambda: received.refused or self._accepted(received), None)
+        return Judged(verdict, began, time.monotonic())
 
-    def settle(self, received: Received, judged: RunEvent | Rejected | Deferred, deadline: float) -> Outcome:
+    def settle(self, received: Received, judged: Judged, deadline: float) -> Outcome:
         """Deliver what was accepted, quarantine what is refused, here or by DataZone. Safe in several threads."""
-        token = judged.client_token if isinstance(judged, RunEvent) else None
-        return self._guarded(lambda: self._settled(received, judged, deadline), token)
+        verdict = judged.verdict
+        token = verdict.client_token if isinstance(verdict, RunEvent) else None
+        return self._guarded(lambda: self._settled(received, verdict, deadline), token)
 
-    def record(self, received: Received, judged: RunEvent | Rejected | Deferred, outcome: Outcome) -> Outcome:
+    def record(self, received: Received, judged: Judged, outcome: Outcome) -> Outcome:
         """Record and return `outcome`, the last word on `received`."""
-        self.records.event(received, judged if isinstance(judged, RunEvent) else None, outcome)
+        event = judged.verdict if isinstance(judged.verdict, RunEvent) else None
+        times = Times(judged.ended - judged.began, time.monotonic() - judged.began)
+        self.records.event(received, event, outcome, times)
         return outcome
 
     def _accepted(self, received: Received) -> RunEvent | Rejected:
@@ -81,11 +101,11 @@ class Ingest:
             return judged.replaying(received.replays)
         return judged
 
-    def _settled(self, received: Received, judged: RunEvent | Rejected | Deferred, deadline: float) -> Outcome:
-        outcome = self.lineage.deliver(judged, deadline) if isinstance(judged, RunEvent) else judged
+    def _settled(self, received: Received, verdict: RunEvent | Rejected | Deferred, deadline: float) -> Outcome:
+        outcome = self.lineage.deliver(verdict, deadline) if isinstance(verdict, RunEvent) else verdict
         if not isinstance(outcome, Rejected):
             return outcome
-        job = judged.job if isinstance(judged, RunEvent) else outcome.job
+        job = verdict.job if isinstance(verdict, RunEvent) else outcome.job
         return self.quarantine.keep(received, replace(outcome, job=job))
 
     def _guarded[T](self, step: Callable[[], T], client_token: str | None) -> T | Deferred:

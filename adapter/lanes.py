@@ -8,15 +8,13 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from adapter.model import Cause, Deferred, Outcome, Received, Rejected, RunEvent
+from adapter.model import Cause, Deferred, Outcome, Received, RunEvent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
-    from adapter.ingest import Ingest
-
-type Judged = RunEvent | Rejected | Deferred
+    from adapter.ingest import Ingest, Judged
 
 # An event's place among all of them, what it was judged to be, and then what became of it.
 type _Step = tuple[int, Judged]
@@ -45,7 +43,7 @@ class Lanes:
         # What has been judged is on its way while the rest is still being judged.
         for place, one in enumerate(received):
             judged = self._ingest.judge(one)
-            chain = chains[judged.run_id if isinstance(judged, RunEvent) else place]
+            chain = chains[judged.verdict.run_id if isinstance(judged.verdict, RunEvent) else place]
             if chain.add((place, judged)):
                 started.append(self._pool.submit(self._follow, received, chain, deadline, watch))
         settled = [step for future in as_completed(started) for step in self._recorded(received, future.result())]
@@ -130,4 +128,5 @@ class _Watch:
 
 def _not_started(step: _Step) -> _Settled:
     place, judged = step
-    return place, judged, Deferred(Cause.NOT_STARTED, judged.client_token if isinstance(judged, RunEvent) else None)
+    token = judged.verdict.client_token if isinstance(judged.verdict, RunEvent) else None
+    return place, judged, Deferred(Cause.NOT_STARTED, token)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -33,8 +34,10 @@ class Remembering:
             return known
         outcome = self._lineage.deliver(event, deadline)
         if isinstance(outcome, Delivered):
+            # Whoever is given it again has made no call.
+            known = replace(outcome, calls=())
             with self._lock:
-                self._delivered[event.client_token] = outcome
+                self._delivered[event.client_token] = known
                 while len(self._delivered) > self._remembered:
                     self._delivered.popitem(last=False)
         return outcome

@@ -9,6 +9,10 @@ import time
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class Source(StrEnum):
@@ -105,7 +109,8 @@ class Received:
     authenticated there and `namespaces` the patterns of the job namespaces that are theirs, None for all there are.
     `waited` says that it comes from the backlog. `refused` is the verdict where its door could not even unwrap it;
     `raw` is then what came. `replays` is DataZone's own id of the same bytes where it took them once and could not
-    process them, and is to try anew.
+    process them, and is to try anew. `packed` is how many bytes it came as where it came compressed, and `ids` is what
+    the transport calls it, by the names that log lines have for that.
     """
 
     raw: bytes
@@ -116,6 +121,8 @@ class Received:
     refused: Rejected | None = None
     replays: str | None = None
     namespaces: tuple[str, ...] | None = None
+    packed: int | None = field(default=None, compare=False)
+    ids: Mapping[str, object] | None = field(default=None, compare=False)
 
     @property
     def door(self) -> Source:
@@ -156,14 +163,25 @@ class RunEvent:
         return replace(self, client_token=token)
 
 
+class Call(NamedTuple):
+    """One call of DataZone's: how many seconds it took, and why it did not take the event, where that was not now."""
+
+    seconds: float
+    cause: Cause | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """DataZone accepted the event. It processes it later; `lineage_event_id` is its own id for it."""
+    """DataZone accepted the event. It processes it later; `lineage_event_id` is its own id for it.
+
+    `calls` are those that were made of DataZone for it, in any outcome.
+    """
 
     lineage_event_id: str
     domain_id: str
     client_token: str
     warnings: tuple[Violation, ...] = ()
+    calls: tuple[Call, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +191,7 @@ class Deferred:
     cause: Cause
     client_token: str | None = None
     retry_after: float | None = None
+    calls: tuple[Call, ...] = field(default=(), compare=False)
 
 
 # A refusal names no more broken rules than a person will read.
@@ -194,6 +213,14 @@ class Rejected:
     job: Job | None = None
     quarantine_key: str | None = None
     lineage_event_id: str | None = None
+    calls: tuple[Call, ...] = field(default=(), compare=False)
 
 
 Outcome = Delivered | Deferred | Rejected
+
+
+class Times(NamedTuple):
+    """How many seconds it took to judge an event, and in all, until what became of it was recorded."""
+
+    judge: float
+    whole: float

@@ -1,7 +1,7 @@
-"""What a person sees of the adapter: one log line an event and the counts that alarms stand on.
+"""What a person sees of the adapter: one log line an event and the metrics that alarms stand on.
 
-Never an event's values beyond its run, job and type, and never a credential. Metrics are CloudWatch's embedded metric
-format, written as log lines.
+Never an event's values beyond its run, job and type, and never a credential. docs/operate.md lists the fields of the
+lines, and the metrics.
 """
 
 from __future__ import annotations
@@ -11,21 +11,19 @@ import logging
 import sys
 import time
 import traceback
-from collections import Counter
-from threading import Lock
-from typing import TYPE_CHECKING, Any, assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from aws_lambda_powertools import Logger
-from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from aws_lambda_powertools.shared.functions import get_tracer_id
 
-from adapter.model import Code, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
+from adapter.metrics import Metrics
+from adapter.model import Cause, Code, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-# A metric's name, its door, and what it is told apart by besides, if anything: "cause" or "code", and which.
-type _Series = tuple[str, str, str, str]
+    from adapter.metrics import Labels
+    from adapter.model import Source, Times
 
 # ASCII only: half a surrogate pair or a line separator in a job's name must not cost or split its line.
 _encode = json.JSONEncoder(check_circular=False, default=str, separators=(",", ":")).encode
@@ -38,32 +36,53 @@ class Telemetry:
         """Take service, namespace and log level from Powertools' own environment variables."""
         logger = Logger()
         self._least, self._service = logger.log_level, logger.service
-        self._counts: Counter[_Series] = Counter()
-        self._documents: dict[_Series, dict[str, Any]] = {}
-        self._lock = Lock()
+        self._metrics = Metrics()
+        self._invocation: dict[str, object] = {}
 
-    def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
-        """Log one line for `received` and count its outcome by door, and by code or cause where it has one."""
-        door = received.door.value
-        fields: dict[str, object] = {"door": door, "bytes": len(received.raw)}
-        fields |= {"producer": received.producer} if received.producer else {}
-        fields |= _identity(event) | _verdict(outcome)
-        match outcome:
-            case Delivered():
-                self._log(logging.INFO, "event", fields)
-                self._count("Delivered", door)
-            case Deferred(cause=cause):
-                self._log(logging.WARNING, "event", fields)
-                self._count("Deferred", door, "cause", cause.value)
-            case Rejected(code=code):
-                self._log(logging.WARNING, "event", fields)
-                self._count("Rejected", door, "code", code.value)
-                if code is Code.NAMESPACE_NOT_ALLOWED and received.producer:
-                    self._count("NamespaceNotAllowed", door, "producer", received.producer)
-            case _:
-                assert_never(outcome)
+    def begin(self, context: object, gateway_request_id: str | None = None) -> None:
+        """Put the request's ids, Lambda's and the gateway's, into all lines from here on.
+
+        An instance is a container's, and Lambda gives a container one request at a time.
+        """
+        request_id = getattr(context, "aws_request_id", None)
+        self._invocation = {"request_id": request_id, "gateway_request_id": gateway_request_id}
+
+    def batch(self, door: Source, size: int, deaggregated: int = 0) -> None:
+        """Measure how many records came at once; count the user records out of aggregates."""
+        counted = [("Deaggregated", deaggregated)] if deaggregated else []
+        self._metrics.add((("door", door.value),), counted, [("BatchSize", size)])
+
+    def event(self, received: Received, event: RunEvent | None, outcome: Outcome, times: Times) -> None:
+        """Log one line for `received`, count its outcome by door, reason and producer, and measure it."""
+        fields: dict[str, object] = {
+            "door": received.door.value,
+            "bytes": len(received.raw),
+            "packed_bytes": received.packed,
+            "producer": received.producer,
+            "waited_seconds": _waited(received),
+            "judge_ms": _ms(times.judge),
+            "datazone_ms": _ms(sum(call.seconds for call in outcome.calls)) if outcome.calls else None,
+            "datazone_calls": len(outcome.calls) or None,
+            "whole_ms": _ms(times.whole),
+            **(received.ids or {}),
+            **_identity(event),
+            **_verdict(outcome),
+        }
+        level = logging.INFO if isinstance(outcome, Delivered) else logging.WARNING
+        self._log(level, "event", fields)
+        self._measure(received, event, outcome)
+
+    def _measure(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
+        door: Labels = (("door", received.door.value),)
+        producer: Labels = (("producer", received.producer),) if received.producer else ()
+        measured: list[tuple[str, float]] = [("EventBytes", len(received.raw))]
+        measured += [("DataZoneLatency", _ms(call.seconds)) for call in outcome.calls]
+        if (waited := _waited(received)) is not None:
+            measured.append(("DeferralAge", waited))
+        counted = [(type(outcome).__name__, 1), *_troubles(outcome)]
+        self._metrics.add((*door, *producer, *_reason(outcome)), counted, measured)
         for rule in {warning.rule for warning in event.warnings} if event else ():
-            self._count("Warned", door, "rule", rule)
+            self._metrics.add((*door, ("rule", rule)), [("Warned", 1)])
 
     def admitted(self, producer: str, token_id: str) -> None:
         """Log that a token of `producer` has been let in; its id says which, and whether an old one is still in use."""
@@ -77,20 +96,20 @@ class Telemetry:
         more = {"cause": cause, "producer": producer}
         said = {name: value for name, value in more.items() if value is not None}
         self._log(logging.WARNING, "denied", {"reason": reason.value} | said)
-        self._count("AuthorizerDenied", "", "reason", reason.value)
+        self._metrics.add((("reason", reason.value),), [("AuthorizerDenied", 1)])
 
     def unkept(self, received: Received) -> None:
         """Log and count an event that nothing durable took; its emitter has been told to send it again."""
         door = received.door.value
         self._log(logging.ERROR, "nothing durable took an event", {"door": door, "bytes": len(received.raw)})
-        self._count("Unkept", door)
+        self._metrics.add((("door", door),), [("Unkept", 1)])
 
     def fault(self, error: Exception) -> None:
         """Log and count an exception: its kind and where; its message may hold values of the event and is left out."""
         frames = traceback.extract_tb(error.__traceback__)
         where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
         self._log(logging.ERROR, "unexpected exception", {"exception": type(error).__name__, "where": where})
-        self._count("Fault", "")
+        self._metrics.add((), [("Fault", 1)])
 
     def _log(self, level: int, message: str, fields: Mapping[str, object]) -> None:
         """Write a line as Powertools would: its logger says whether; writing by itself is a fifth of its cost."""
@@ -103,38 +122,45 @@ class Telemetry:
             "timestamp": f"{time.strftime('%Y-%m-%d %H:%M:%S', time.gmtime(now))},{int(now % 1 * 1000):03}+0000",
             "service": self._service,
             "xray_trace_id": get_tracer_id(),
+            **self._invocation,
             **fields,
         }
         # In one piece, so that the lines of two threads do not mix.
         sys.stdout.write(_encode({name: value for name, value in line.items() if value is not None}) + "\n")
 
-    def _count(self, name: str, door: str, dimension: str = "", value: str = "") -> None:
-        with self._lock:
-            self._counts[name, door, dimension, value] += 1
-
     def flush(self) -> None:
-        """Write what was counted since the last time."""
-        now = int(time.time() * 1000)
-        for series, times in self._counts.items():
-            document = self._documents.get(series) or self._documents.setdefault(series, _document(*series))
-            document["_aws"]["Timestamp"] = now
-            document[series[0]] = [float(times)]
-            sys.stdout.write(_encode(document) + "\n")
-        self._counts.clear()
-        sys.stdout.flush()
+        """Write what was counted and measured since the last time; a door's last act in each invocation."""
+        self._metrics.flush()
 
 
-def _document(name: str, door: str, dimension: str, value: str) -> dict[str, Any]:
-    """Let Powertools make a metric's document, once: from one time to the next only moment and number change."""
-    metrics = EphemeralMetrics()
-    if door:
-        metrics.add_dimension("door", door)
-    if dimension:
-        # Counted twice over: by door for alarms, by door and reason for whoever asks why.
-        by_door = {"door": door} if door else {}
-        metrics.add_dimensions(service=str(metrics.service), **by_door, **{dimension: value})
-    metrics.add_metric(name, MetricUnit.Count, 0)
-    return dict(metrics.serialize_metric_set())
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
+
+
+def _waited(received: Received) -> int | None:
+    """Say for how many seconds one from the backlog has waited since it came; None for any other."""
+    return max(0, int(time.time() - received.received_at)) if received.waited else None
+
+
+def _reason(outcome: Outcome) -> Labels:
+    match outcome:
+        case Delivered():
+            return ()
+        case Deferred(cause=cause):
+            return (("cause", cause.value),)
+        case Rejected(code=code):
+            return (("code", code.value),)
+        case _:
+            assert_never(outcome)
+
+
+def _troubles(outcome: Outcome) -> Iterator[tuple[str, int]]:
+    if len(outcome.calls) > 1:
+        yield "DataZoneRetries", len(outcome.calls) - 1
+    if throttles := sum(call.cause is Cause.THROTTLED for call in outcome.calls):
+        yield "DataZoneThrottles", throttles
+    if isinstance(outcome, Rejected) and outcome.code is Code.NAMESPACE_NOT_ALLOWED:
+        yield "NamespaceNotAllowed", 1
 
 
 def _identity(event: RunEvent | None) -> dict[str, object]:

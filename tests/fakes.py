@@ -9,11 +9,26 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adapter.doors.callers import Callers
-from adapter.model import Access, Cause, Deferred, Delivered, Denial, Outcome, Received, Rejected, RunEvent
+from adapter.model import (
+    Access,
+    Cause,
+    Deferred,
+    Delivered,
+    Denial,
+    Outcome,
+    Received,
+    Rejected,
+    RunEvent,
+    Source,
+    Times,
+)
 from adapter.secret import UnreadableError
 
 if TYPE_CHECKING:
     from adapter.producers import Producer, Producers
+
+# How long an event may have taken, where that does not matter.
+TIMES = Times(0.001, 0.25)
 
 Script = Callable[[RunEvent], Outcome]
 
@@ -77,9 +92,19 @@ class FakeTelemetry:
     faults: list[Exception] = field(default_factory=list)
     let_in: list[tuple[str, str]] = field(default_factory=list)
     kept_out: list[tuple[Denial, str | None, str | None]] = field(default_factory=list)
+    batches: list[tuple[Source, int, int]] = field(default_factory=list)
+    begun: list[str | None] = field(default_factory=list)
     flushed: int = 0
 
-    def event(self, received: Received, event: RunEvent | None, outcome: Outcome) -> None:
+    def begin(self, context: object, gateway_request_id: str | None = None) -> None:
+        del context
+        self.begun.append(gateway_request_id)
+
+    def batch(self, door: Source, size: int, deaggregated: int = 0) -> None:
+        self.batches.append((door, size, deaggregated))
+
+    def event(self, received: Received, event: RunEvent | None, outcome: Outcome, times: Times) -> None:
+        del times
         self.told.append((received, event, outcome))
 
     def unkept(self, received: Received) -> None:

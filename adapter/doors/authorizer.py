@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from adapter.doors.gateway import request_id
 from adapter.model import Denial
 from adapter.producers import TOKEN, Producer, holder
 from adapter.secret import UnreadableError
@@ -36,6 +37,9 @@ Answer = dict[str, "Any"]
 class Records(Protocol):
     """Who is told of those who are let in and those who are not."""
 
+    def begin(self, context: object, gateway_request_id: str | None = None) -> None:
+        """Note which invocation it is."""
+
     def admitted(self, producer: str, token_id: str) -> None:
         """Note that a token was let in."""
 
@@ -58,8 +62,8 @@ class Authorizer:
 
     def __call__(self, event: Mapping[str, Any], context: object) -> Answer:
         """Answer an authorizer event: HTTP API format 2.0 with a simple response, any other with a policy."""
-        del context
         try:
+            self.records.begin(context, request_id(event))
             admitted = self._admitted(_authorization(event))
         except Exception as error:  # noqa: BLE001 - raised, it would be logged with its message, and answered with a 500
             self.records.fault(error)

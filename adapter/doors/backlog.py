@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapter import backlog
 from adapter.body import opened
 from adapter.doors.kinesis import ANSWER_SECONDS, Context, PartialResponse, guarded
-from adapter.model import Deferred
+from adapter.model import Deferred, Source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,12 +41,13 @@ class BacklogDoor:
 
     def __call__(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         """Take one SQS event; answer with a partial batch response (ReportBatchItemFailures). Never raises."""
-        return guarded(lambda: self._taken(event, context), self.ingest.records)
+        return guarded(lambda: self._taken(event, context), context, self.ingest.records)
 
     def _taken(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
         messages = event["Records"]
-        outcomes = self.lanes.run([_received(message["body"]) for message in messages], deadline)
+        self.ingest.records.batch(Source.BACKLOG, len(messages))
+        outcomes = self.lanes.run([_received(message) for message in messages], deadline)
         self.ingest.records.flush()
         waiting = [
             (message, outcome)
@@ -61,9 +62,9 @@ class BacklogDoor:
         self.queue.postpone(message["receiptHandle"], max(backlog.delay(attempt), int(outcome.retry_after or 0)))
 
 
-def _received(body: str) -> Received:
+def _received(message: Mapping[str, Any]) -> Received:
     """Read one message; a body that its door could not even unwrap is still as compressed as it came."""
-    told = backlog.received(body)
+    told = replace(backlog.received(message["body"]), ids={"message_id": message["messageId"]})
     if told.refused:
         return told
     raw = opened(told.raw, told.source)

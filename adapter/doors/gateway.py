@@ -55,6 +55,11 @@ def request(event: Mapping[str, Any]) -> Request:
     )
 
 
+def request_id(event: Mapping[str, Any]) -> str | None:
+    """Read the gateway's own id of a request, which is in its access log too; of an authorizer event as well."""
+    return (event.get("requestContext") or {}).get("requestId")
+
+
 def _authorizer(event: Mapping[str, Any]) -> Mapping[str, Any]:
     """Give an authorizer's context: at the top in format 1.0, one level down in 2.0."""
     told = event.get("requestContext", {}).get("authorizer") or {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from adapter.batch import MAX_ELEMENTS, NotAnArrayError, TooManyElementsError, elements
 from adapter.body import opened
 from adapter.doors import answers
-from adapter.doors.gateway import Request, request
+from adapter.doors.gateway import Request, request, request_id
 from adapter.model import Cause, Code, Deferred, Denial, Received, Rejected, Source
 
 if TYPE_CHECKING:
@@ -53,9 +53,10 @@ class HttpDoor:
 
     def __call__(self, event: Mapping[str, Any], context: object) -> answers.Answer:
         """Answer one API Gateway proxy event (payload format 1.0 or 2.0) with a proxy result."""
-        del context  # the promise to the client is shorter than any timeout of the function
+        # Its deadline is of no interest: the promise to the client is shorter than any timeout of the function.
         started = time.monotonic()
         try:
+            self.ingest.records.begin(context, request_id(event))
             asked = request(event)
             caller = self.callers.caller(asked.authorizer)
         except Exception as error:  # noqa: BLE001 - any other answer than 503 makes a client drop the event
@@ -100,6 +101,7 @@ class HttpDoor:
     def _batch(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
         whole = _from(caller, opened(asked.body, Source.BATCH, asked.content_encoding))
         received = [whole] if whole.refused else _elements(whole)
+        self.ingest.records.batch(Source.BATCH, len(received))
         outcomes = self.lanes.run(received, started + DELIVERY_SECONDS)
         if received and received[0].refused:
             return self._answered(received[0], outcomes[0], started)
@@ -135,7 +137,7 @@ def _from(caller: Caller, received: Received) -> Received:
 
 def _elements(whole: Received) -> list[Received]:
     try:
-        return [replace(whole, raw=element) for element in elements(whole.raw)]
+        return [replace(whole, raw=element, packed=None) for element in elements(whole.raw)]
     except NotAnArrayError:
         refused = Rejected(Code.NOT_AN_OBJECT, "a batch is a JSON array of events")
     except TooManyElementsError:

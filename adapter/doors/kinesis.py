@@ -39,6 +39,9 @@ BATCH_EVENTS = 10_000
 # An empty identifier fails the whole batch (the same page).
 WHOLE_BATCH = ""
 
+# A log line's field: where in an aggregate, whose records have one sequence number, an event was.
+_PLACE = "sub_sequence_number"
+
 PartialResponse = dict[str, list[dict[str, str]]]
 
 
@@ -49,12 +52,13 @@ class Context(Protocol):
         """Say how long this invocation may still run, in milliseconds."""
 
 
-def guarded(step: Callable[[], PartialResponse], records: Records) -> PartialResponse:
+def guarded(step: Callable[[], PartialResponse], context: Context, records: Records) -> PartialResponse:
     """Do `step`; what nobody foresaw in it fails the whole batch, which is then given again.
 
     An exception would do that too, but Lambda logs its message, and that may hold values of an event.
     """
     try:
+        records.begin(context)
         return step()
     except Exception as error:  # noqa: BLE001 - whatever it is, nothing of the batch may be taken for done
         records.fault(error)
@@ -71,11 +75,13 @@ class KinesisDoor:
 
     def __call__(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         """Take one Kinesis event; answer with a partial batch response (ReportBatchItemFailures). Never raises."""
-        return guarded(lambda: self._taken(event, context), self.ingest.records)
+        return guarded(lambda: self._taken(event, context), context, self.ingest.records)
 
     def _taken(self, event: Mapping[str, Any], context: Context) -> PartialResponse:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER_SECONDS
         sequence_numbers, received, left = _opened(event["Records"])
+        deaggregated = sum(_PLACE in (one.ids or ()) for one in received)
+        self.ingest.records.batch(Source.KINESIS, len(event["Records"]), deaggregated)
         outcomes = self.lanes.run(received, deadline)
         self.ingest.records.flush()
         # Records come in the order of their sequence numbers, so the first unfinished one is the lowest.
@@ -96,30 +102,38 @@ def _opened(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[Recei
     size = 0
     for record in records:
         number = record["kinesis"]["sequenceNumber"]
+        # The record's eventID is the shard's id, a colon and the sequence number.
+        ids = {"shard_id": record.get("eventID", "").partition(":")[0], "sequence_number": number}
         if size >= BATCH_BYTES or len(received) >= BATCH_EVENTS:
             return numbers, received, [number]
-        events = _events(record["kinesis"])
+        events = _events(record["kinesis"], ids)
         numbers += [number] * len(events)
         received += events
         size += sum(len(one.raw) for one in events)
     return numbers, received, []
 
 
-def _events(record: Mapping[str, Any]) -> list[Received]:
+def _events(record: Mapping[str, Any], ids: Mapping[str, object]) -> list[Received]:
     """Give the events in one record, or the record itself, refused, if it is a broken aggregate or a bomb."""
     data, arrived = base64.b64decode(record["data"]), record["approximateArrivalTimestamp"]
-    whole = Received(data, Source.KINESIS, received_at=arrived)
+    if not kpl.is_aggregate(data):
+        return [_event(data, arrived, ids)]
+    whole = Received(data, Source.KINESIS, received_at=arrived, ids=ids)
     try:
-        user_records = kpl.records(data) if kpl.is_aggregate(data) else [data]
+        user_records = kpl.records(data)
     except kpl.BrokenAggregateError as error:
         return [replace(whole, refused=Rejected(Code.UNSUPPORTED_ENCODING, f"a broken KPL aggregate: {error}"))]
     if len(user_records) > RECORD_EVENTS:
         return [replace(whole, refused=Rejected(Code.TOO_LARGE, f"an aggregate of over {RECORD_EVENTS} records"))]
     events: list[Received] = []
     size = 0
-    for user_record in user_records:
-        events.append(replace(opened(user_record, Source.KINESIS), received_at=arrived))
+    for place, user_record in enumerate(user_records):
+        events.append(_event(user_record, arrived, {**ids, _PLACE: place}))
         size += len(events[-1].raw)
         if size > RECORD_BYTES:
             return [replace(whole, refused=Rejected(Code.TOO_LARGE, f"over {RECORD_BYTES} bytes once unpacked"))]
     return events
+
+
+def _event(data: bytes, arrived: float, ids: Mapping[str, object]) -> Received:
+    return replace(opened(data, Source.KINESIS), received_at=arrived, ids=ids)

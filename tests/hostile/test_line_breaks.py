@@ -14,7 +14,7 @@ from adapter.doors.http import BATCH_PATH
 from adapter.model import Access, Cause, Deferred, FormatAssertion, Outcome, Received, RunEvent
 from adapter.telemetry import Telemetry
 from local.console import rendered
-from tests.fakes import run_event
+from tests.fakes import TIMES, run_event
 from tests.hostile.bodies import envelope
 from tests.hostile.door import Door
 
@@ -101,5 +101,5 @@ def test_what_a_backlog_message_says_of_itself_forges_nothing(mark: str, capsys:
     """Whoever may write to the queue may say anything in it."""
     said = json.loads(backlog.message(Received(run_event(), source="http"), "t"))  # type: ignore[arg-type]  # as SQS
     received = backlog.received(json.dumps(said | {"producer": f"a{mark}{FORGERY}"}))
-    Telemetry().event(received, None, Deferred(Cause.THROTTLED))
+    Telemetry().event(received, None, Deferred(Cause.THROTTLED), TIMES)
     assert len(list(_lines(capsys.readouterr().out))) == 1

@@ -24,6 +24,7 @@ from adapter.model import (
 )
 from adapter.telemetry import Telemetry
 from local.console import Console, Trouble, rendered
+from tests.fakes import TIMES
 
 type Log = Callable[[RunEvent | None, Outcome], list[str]]
 
@@ -40,7 +41,7 @@ def log(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
     def logged(event: RunEvent | None, outcome: Outcome) -> list[str]:
         telemetry = Telemetry()
-        telemetry.event(Received(b"{}", Source.HTTP), event, outcome)
+        telemetry.event(Received(b"{}", Source.HTTP), event, outcome, TIMES)
         telemetry.flush()
         written = capsys.readouterr().out.splitlines()
         assert len(written) > 1

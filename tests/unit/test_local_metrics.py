@@ -13,6 +13,7 @@ from adapter.model import Cause, Deferred, Received, Source
 from adapter.telemetry import Telemetry
 from local.console import Trouble
 from local.metrics import Datum, Metrics, data
+from tests.fakes import TIMES
 
 EMF = {
     "_aws": {
@@ -55,7 +56,7 @@ def test_what_telemetry_counts_is_read_back_by_name_and_dimensions(
     monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "LineageAdapter")
     telemetry = Telemetry()
     for _ in range(3):
-        telemetry.event(Received(b"", Source.HTTP), None, Deferred(Cause.THROTTLED))
+        telemetry.event(Received(b"", Source.HTTP), None, Deferred(Cause.THROTTLED), TIMES)
     telemetry.flush()
     with mock_aws():
         client = boto3.client("cloudwatch", "us-east-1", aws_access_key_id="unit", aws_secret_access_key="unit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from typing import Any
 from uuid import uuid4
 
@@ -24,7 +25,8 @@ from adapter.model import (
     Violation,
 )
 from adapter.telemetry import Telemetry
-from tests.fakes import run_event
+from local.metrics import data
+from tests.fakes import TIMES, run_event
 
 RAW = run_event(eventTime="2026-11-29T10:00:00", secret="SECRET")
 RECEIVED = Received(RAW, Source.HTTP)
@@ -44,10 +46,22 @@ def _lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written.splitlines()]
 
 
+def _values(capsys: pytest.CaptureFixture[str]) -> dict[tuple[str, ...], list[float]]:
+    """Give the values of each metric by its dimensions beside the service, as CloudWatch would read them."""
+    found: defaultdict[tuple[str, ...], list[float]] = defaultdict(list)
+    for line in capsys.readouterr().out.splitlines():
+        for datum, value in data(line):
+            assert datum.namespace == "LineageAdapter"
+            dimensions = sorted(f"{name}={value}" for name, value in datum.dimensions if name != "service")
+            assert len(dimensions) < len(datum.dimensions)
+            found[datum.name, *dimensions].append(value)
+    return found
+
+
 def test_a_delivered_event_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     telemetry = Telemetry()
     assert isinstance(EVENT, RunEvent)
-    telemetry.event(RECEIVED, EVENT, Delivered("abc123def456gh", "dzd_local", EVENT.client_token))
+    telemetry.event(RECEIVED, EVENT, Delivered("abc123def456gh", "dzd_local", EVENT.client_token), TIMES)
     (line,) = _lines(capsys)
     assert line["message"] == "event"
     assert line["level"] == "INFO"
@@ -80,7 +94,7 @@ def test_what_was_not_delivered_is_a_warning_with_its_reason(
     capsys: pytest.CaptureFixture[str], outcome: Outcome, expected: dict[str, object]
 ) -> None:
     telemetry = Telemetry()
-    telemetry.event(RECEIVED, None, outcome)
+    telemetry.event(RECEIVED, None, outcome, TIMES)
     (line,) = _lines(capsys)
     assert line["level"] == "WARNING"
     assert line.items() >= expected.items()
@@ -89,7 +103,7 @@ def test_what_was_not_delivered_is_a_warning_with_its_reason(
 def test_a_key_cannot_break_a_line(capsys: pytest.CaptureFixture[str]) -> None:
     telemetry = Telemetry()
     forged = Violation('/a\r\n{"level":"ERROR"}', "format", "must be")
-    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,)))
+    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,)), TIMES)
     assert len(_lines(capsys)) == 1
 
 
@@ -98,9 +112,9 @@ def test_no_name_costs_or_splits_its_line(capsys: pytest.CaptureFixture[str], na
     telemetry = Telemetry()
     odd = accept(run_event(job={"namespace": name, "name": name}))
     assert isinstance(odd, RunEvent)
-    telemetry.event(RECEIVED, odd, Delivered("id", "dzd_local", odd.client_token))
+    telemetry.event(RECEIVED, odd, Delivered("id", "dzd_local", odd.client_token), TIMES)
     forged = Violation(f"/{name}", "format", "must be")
-    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,), odd.job))
+    telemetry.event(RECEIVED, None, Rejected(Code.SCHEMA_VIOLATION, "violates", (forged,), odd.job), TIMES)
     written = capsys.readouterr().out
     assert written.isascii()
     first, second = (json.loads(line) for line in written.splitlines())
@@ -111,21 +125,13 @@ def test_counts_are_by_door_and_by_reason(capsys: pytest.CaptureFixture[str]) ->
     telemetry = Telemetry()
     assert isinstance(EVENT, RunEvent)
     for _ in range(3):
-        telemetry.event(RECEIVED, EVENT, Delivered("id", "dzd_local", EVENT.client_token))
-    telemetry.event(RECEIVED, EVENT, Deferred(Cause.TIMEOUT))
-    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""))
-    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""))
+        telemetry.event(RECEIVED, EVENT, Delivered("id", "dzd_local", EVENT.client_token), TIMES)
+    telemetry.event(RECEIVED, EVENT, Deferred(Cause.TIMEOUT), TIMES)
+    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""), TIMES)
+    telemetry.event(Received(b"", Source.KINESIS), None, Rejected(Code.NOT_JSON, ""), TIMES)
     _lines(capsys)
     telemetry.flush()
-    emitted = _lines(capsys)
-    counted = {}
-    for line in emitted:
-        (definition,) = line["_aws"]["CloudWatchMetrics"]
-        assert definition["Namespace"] == "LineageAdapter"
-        (metric,) = definition["Metrics"]
-        for dimensions in definition["Dimensions"]:
-            key = (metric["Name"], *(f"{name}={line[name]}" for name in sorted(dimensions) if name != "service"))
-            counted[key] = sum(line[metric["Name"]])
+    counted = {told: sum(values) for told, values in _values(capsys).items() if told[0] != "EventBytes"}
     assert counted == {
         ("Delivered", "door=http"): 3,
         ("Warned", "door=http"): 4,
@@ -165,8 +171,8 @@ def test_an_event_that_nothing_took_is_an_error_and_counted(capsys: pytest.Captu
 def test_a_forbidden_namespace_is_counted_by_its_producer(capsys: pytest.CaptureFixture[str]) -> None:
     """Producers are those of the secret, so there are as many metrics as an operator has let in."""
     telemetry = Telemetry()
-    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NAMESPACE_NOT_ALLOWED, ""))
-    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NOT_JSON, ""))
+    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NAMESPACE_NOT_ALLOWED, ""), TIMES)
+    telemetry.event(Received(b"", Source.BATCH, "spark"), None, Rejected(Code.NOT_JSON, ""), TIMES)
     assert [line["producer"] for line in _lines(capsys)] == ["spark", "spark"]
     telemetry.flush()
     (counted,) = (line for line in _lines(capsys) if "NamespaceNotAllowed" in line)
