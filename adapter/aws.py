@@ -14,7 +14,11 @@ from botocore.credentials import (
     CredentialResolver,
     DeferredRefreshableCredentials,
 )
+from botocore.httpsession import get_cert_path
 from botocore.session import get_session
+from botocore.utils import get_environ_proxies
+
+from adapter.connections import Connections
 
 if TYPE_CHECKING:
     from botocore.session import Session
@@ -44,7 +48,17 @@ class Patience:
 
 def datazone(settings: Settings, patience: Patience) -> DataZoneClient:
     """Make a client for the domain's region, under the role to assume if there is one."""
-    config = _config(settings, patience)
+    client = _datazone(settings, _config(settings, patience))
+    # What goes through a proxy is left to botocore.
+    if not get_environ_proxies(client.meta.endpoint_url):
+        authorities = str(get_cert_path(get_session().get_config_variable("ca_bundle") or True))
+        connections = Connections(client.meta.endpoint_url, patience.connect, patience.read, authorities)
+        # botocore's types know no handler that answers.
+        client.meta.events.register("before-send.datazone.PostLineageEvent", connections)  # type: ignore[arg-type]
+    return client
+
+
+def _datazone(settings: Settings, config: Config) -> DataZoneClient:
     if settings.domain_role_arn is None:
         # boto3's own session, which the other clients share: one more would read and make everything anew.
         return boto3.client("datazone", settings.domain_region, config=config)

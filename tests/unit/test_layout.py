@@ -13,7 +13,7 @@ ADAPTER = Path(__file__).parents[2] / "adapter"
 # From the inside out: a module may import from its own row and those above it.
 ROWS = (
     {"model", "pointer"},
-    {"settings", "text", "spec", "facets", "body", "batch", "kpl", "producers", "metrics"},
+    {"settings", "text", "spec", "facets", "body", "batch", "kpl", "producers", "metrics", "connections"},
     {"size"},
     {"accept"},
     {
@@ -74,13 +74,23 @@ def test_only_the_handlers_touch_the_environment() -> None:
 
 
 def test_each_aws_service_is_known_by_one_module() -> None:
-    """And all clients are made in one."""
+    """And all clients are made in one, with DataZone's connections in another."""
     knowing = {
         str(module)
         for module in MODULES
         if {name.split(".")[0] for name in _imported(ADAPTER / f"{module}.py")} & {"boto3", "botocore"}
     }
-    assert knowing == {"aws", "datazone", "backlog", "quarantine", "found", "processing", "secret", "archive"}
+    assert knowing == {
+        "aws",
+        "connections",
+        "datazone",
+        "backlog",
+        "quarantine",
+        "found",
+        "processing",
+        "secret",
+        "archive",
+    }
 
 
 def test_the_package_imports_nothing_that_production_does_not_bundle() -> None:
