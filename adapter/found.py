@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-_POSITION = "reconcile/position.json"
+POSITION = "reconcile/position.json"
 _FAILED = "reconcile/failed/"
 
 
@@ -48,7 +48,7 @@ class Found:
     def position(self) -> Position | None:
         """Give the position that was saved last; None before the first time."""
         try:
-            kept = self._client.get_object(Bucket=self._bucket, Key=_POSITION)["Body"].read()
+            kept = self._client.get_object(Bucket=self._bucket, Key=POSITION)["Body"].read()
         except ClientError as error:
             if error.response.get("Error", {}).get("Code") == "NoSuchKey":
                 return None
@@ -58,7 +58,7 @@ class Found:
     def save(self, position: Position) -> None:
         """Keep `position` in place of the last one."""
         body = json.dumps(asdict(position)).encode()
-        self._client.put_object(Bucket=self._bucket, Key=_POSITION, Body=body, ContentType="application/json")
+        self._client.put_object(Bucket=self._bucket, Key=POSITION, Body=body, ContentType="application/json")
 
     def ids(self, after: float, before: float) -> frozenset[str]:
         """Give DataZone's ids of the failures found of the days from `after` to `before` (seconds since 1970)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import boto3
 import click
@@ -50,8 +50,16 @@ _NO_CREDENTIALS = (
     SSOError,
     TokenRetrievalError,
 )
-_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "403", "AccessDenied.QueueOwner"})
-_EXPIRED = frozenset({"ExpiredToken", "ExpiredTokenException", "InvalidClientTokenId", "InvalidAccessKeyId"})
+_DENIED = frozenset({"AccessDenied", "AccessDeniedException", "403", "AccessDenied.QueueOwner", "AuthorizationError"})
+_EXPIRED = frozenset(
+    {
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "InvalidAccessKeyId",
+        "UnrecognizedClientException",
+    }
+)
 # Where an operation is not called as the IAM action it needs (Amazon S3 user guide, "Required permissions").
 _ACTIONS = {
     "ListObjectsV2": "s3:ListBucket",
@@ -66,14 +74,32 @@ _ACTIONS = {
     "GetMetricData": "cloudwatch:GetMetricData",
     "GetLineageEvent": "datazone:GetLineageEvent",
     "ListLineageEvents": "datazone:ListLineageEvents",
+    "GetCallerIdentity": "sts:GetCallerIdentity",
+    "ListStackResources": "cloudformation:ListStackResources",
+    "HeadBucket": "s3:ListBucket",
+    "GetBucketVersioning": "s3:GetBucketVersioning",
+    "GetBucketEncryption": "s3:GetEncryptionConfiguration",
+    "DescribeStreamSummary": "kinesis:DescribeStreamSummary",
+    "GetFunctionConfiguration": "lambda:GetFunctionConfiguration",
+    "GetFunctionConcurrency": "lambda:GetFunctionConcurrency",
+    "GetEventSourceMapping": "lambda:GetEventSourceMapping",
+    "DescribeAlarms": "cloudwatch:DescribeAlarms",
+    "GetTopicAttributes": "sns:GetTopicAttributes",
+    "SimulatePrincipalPolicy": "iam:SimulatePrincipalPolicy",
 }
 
 # What there is not, by the error's code, or by operation and code where the code alone could mean anything.
+_NO_QUEUE = "no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them, --stack looks it up"
 _ABSENT = {
-    "NoSuchBucket": "no such bucket; the stack's output QuarantineBucketName names it",
-    "NonExistentQueue": "no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them",
-    "QueueDoesNotExist": "no such queue; the stack's outputs BacklogUrl and DeadLetterUrl name them",
-    "GetSecretValue ResourceNotFoundException": "no such secret; the stack's output ProducersSecretArn names it",
+    "NoSuchBucket": "no such bucket; the stack's output QuarantineBucketName names it, --stack looks it up",
+    "HeadBucket 404": "no such bucket; it was deleted, and nothing is kept: deploy the stack again",
+    "NonExistentQueue": _NO_QUEUE,
+    "QueueDoesNotExist": _NO_QUEUE,
+    "GetSecretValue ResourceNotFoundException": (
+        "no such secret; the stack's output ProducersSecretArn names it, --stack looks it up"
+    ),
+    "ListLineageEvents ResourceNotFoundException": "no such domain; deploy with the DomainId and DomainRegion of one",
+    "DescribeStreamSummary ResourceNotFoundException": "no such stream; it was deleted: deploy the stack again",
 }
 
 
@@ -81,6 +107,10 @@ class AwsError(click.ClickException):
     """AWS cannot be asked or refuses; the message says what to do. Alone, it ends a command with status 2."""
 
     exit_code = 2
+
+
+class UnseenError(AwsError):
+    """What was asked for could not be looked at, for want of a permission, credentials or a way: it may be well."""
 
 
 endpoint_url_option = click.option(
@@ -119,6 +149,12 @@ def datazone(region: str | None, endpoint_url: str | None) -> DataZoneClient:
         return boto3.client("datazone", region, endpoint_url=endpoint_url, config=_CONFIG)
 
 
+def client(service: str, endpoint_url: str | None) -> Any:  # noqa: ANN401 - boto3's clients have a type each
+    """Make a client for another service, by boto3's name for it; raise AwsError."""
+    with explained(service):
+        return boto3.client(cast("Any", service), endpoint_url=endpoint_url, config=_CONFIG)
+
+
 def output(stack: str, name: str, endpoint_url: str | None) -> str:
     """Look up an output of the adapter's stack; raise AwsError where there is no such stack or output."""
     return outputs(stack, endpoint_url, name)[name]
@@ -127,8 +163,7 @@ def output(stack: str, name: str, endpoint_url: str | None) -> str:
 def outputs(stack: str, endpoint_url: str | None, *names: str) -> dict[str, str]:
     """Look up outputs of the adapter's stack by their names; raise AwsError where there is no such stack or output."""
     with explained(f"the stack {stack}"):
-        client: Any = boto3.client("cloudformation", endpoint_url=endpoint_url, config=_CONFIG)
-        described = client.describe_stacks(StackName=stack)["Stacks"][0]
+        described = client("cloudformation", endpoint_url).describe_stacks(StackName=stack)["Stacks"][0]
     found = {one["OutputKey"]: str(one["OutputValue"]) for one in described.get("Outputs", ())}
     for name in names:
         if name not in found:
@@ -142,27 +177,32 @@ def explained(what: str) -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        raise AwsError(_refusal(error, what)) from None
+        raise _refused(error, what) from None
     except NoRegionError:
-        raise AwsError("no AWS region; set AWS_REGION to where the adapter's stack is") from None
+        raise UnseenError("no AWS region; set AWS_REGION to where the adapter's stack is") from None
     except (HTTPClientError, ConnectionError) as error:
         url = str(error.kwargs.get("endpoint_url") or what)
-        raise AwsError(
+        raise UnseenError(
             f"{url.partition('?')[0]} cannot be reached; check the network, AWS_REGION and --endpoint-url"
         ) from None
     except _NO_CREDENTIALS as error:
-        raise AwsError(
+        raise UnseenError(
             f"no AWS credentials: {error}; log in (aws sso login, aws configure) or set AWS_PROFILE"
         ) from None
     except BotoCoreError as error:
         raise AwsError(f"{what}: {' '.join(str(error).split())}") from None
     except ValueError as error:
-        raise AwsError(f"AWS cannot be asked: {error}; check --endpoint-url") from None
+        raise UnseenError(f"AWS cannot be asked: {error}; check --endpoint-url") from None
 
 
 def missing(error: ClientError) -> bool:
     """Say whether S3 means that there is no such object."""
     return error.response.get("Error", {}).get("Code") in ("NoSuchKey", "404")
+
+
+def _refused(error: ClientError, what: str) -> AwsError:
+    code = error.response.get("Error", {}).get("Code")
+    return (UnseenError if code in _DENIED | _EXPIRED else AwsError)(_refusal(error, what))
 
 
 def _refusal(error: ClientError, what: str) -> str:
@@ -174,7 +214,7 @@ def _refusal(error: ClientError, what: str) -> str:
     if code in _EXPIRED:
         return f"{what}: AWS does not take these credentials ({code}); log in again or check AWS_PROFILE"
     if absent := _ABSENT.get(f"{operation} {code}") or _ABSENT.get(code.rpartition(".")[2]):
-        return f"{what}: {absent}, --stack looks it up"
+        return f"{what}: {absent}"
     if operation == "DescribeStacks" and "does not exist" in said:
         return f"{what}: no such stack in this account and region; check --stack, AWS_PROFILE and AWS_REGION"
     return f"{what}: {operation} failed: {code} {said}".rstrip()

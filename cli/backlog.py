@@ -217,7 +217,7 @@ class Mover:
 
 def count(client: SQSClient, queues: Queues, oldest_seconds: int | None) -> Status:
     """Ask SQS how many messages there are; raise AwsError."""
-    waiting, dead = (_counts(client, url) for url in (queues.backlog, queues.dead_letters))
+    waiting, dead = (numbers(client, url) for url in (queues.backlog, queues.dead_letters))
     return Status(*waiting, oldest_seconds, dead[0], dead[1])
 
 
@@ -242,7 +242,8 @@ def oldest(queue_url: str, endpoint_url: str | None) -> int | None:
     return int(points[-1]["Maximum"]) if points else None
 
 
-def _counts(client: SQSClient, url: str) -> tuple[int, int, int]:
+def numbers(client: SQSClient, url: str) -> tuple[int, int, int]:
+    """Count the messages of one queue: waiting, in flight, delayed; raise AwsError."""
     with aws.explained(url):
         attributes = client.get_queue_attributes(QueueUrl=url, AttributeNames=list(_NUMBERS))["Attributes"]
     waiting, in_flight, delayed = (int(attributes[name]) for name in _NUMBERS)

@@ -7,6 +7,7 @@ import sys
 import click
 
 from cli.backlog import backlog
+from cli.doctor.command import doctor
 from cli.lint import lint
 from cli.quarantine import quarantine
 from cli.replay import replay
@@ -29,6 +30,7 @@ group.add_command(backlog)
 group.add_command(token)
 group.add_command(status)
 group.add_command(verify)
+group.add_command(doctor)
 
 
 def main() -> None:

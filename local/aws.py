@@ -18,6 +18,7 @@ from local import cloudformation
 from local.cloudformation import CLOUDFORMATION
 from local.datazone import wire
 from local.faults import DATAZONE, Faults
+from local.functions import LAMBDA
 from local.server import HOST, Request, Response, Server
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from local.cloudformation import Stack
+    from local.functions import Functions
 
 MAX_BODY = 128 * 1024 * 1024
 
@@ -49,12 +51,13 @@ class Aws:
     def __init__(self, port: int) -> None:
         """Listen on `port`, or any free one for 0. Raises PortTakenError. Nothing is answered before `server.start`.
 
-        `stack` is what CloudFormation tells of, once it is set.
+        `stack` and `functions` are what CloudFormation and Lambda tell of, once they are set.
         """
         self._faults = Faults()
         self._moto = _Moto(create_backend_app)
         self._locks = {service: Lock() for service in _ONE_AT_A_TIME}
         self.stack: Stack | None = None
+        self.functions: Functions | None = None
         self.server = Server(port, self._answer, MAX_BODY)
 
     def _answer(self, request: Request) -> Response:
@@ -68,6 +71,8 @@ class Aws:
             return _datazone(request)
         if service == CLOUDFORMATION:
             return cloudformation.answer(request, self.stack)
+        if service == LAMBDA and self.functions:
+            return self.functions.answer(request)
         with self._turn(service, request):
             body, status, headers = run_wsgi_app(self._moto, _environ(service, request), buffered=True)
             return Response(int(status.split()[0]), list(headers), b"".join(body))

@@ -35,6 +35,9 @@ _CODES = {
 }
 _OTHER_CODE = "ServiceUnavailable"
 
+# Services that answer in XML (AWS query protocol).
+_QUERY = frozenset({"cloudformation", "iam", "sns", "sts"})
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -152,8 +155,11 @@ def _hit(share: float) -> bool:
 def _error(service: str, status: int, fault: Fault) -> Response:
     code = fault.code or _CODES.get(status, _OTHER_CODE)
     headers = [] if fault.retry_after_ms is None else [("x-amz-retry-after", str(fault.retry_after_ms))]
+    told = f"<Error><Code>{code}</Code><Message>as asked for</Message></Error>"
     if service == "s3":
-        body = f"<Error><Code>{code}</Code><Message>as asked for</Message></Error>".encode()
-        return Response(status, [("Content-Type", "application/xml"), *headers], body)
+        return Response(status, [("Content-Type", "application/xml"), *headers], told.encode())
+    if service in _QUERY:
+        told = f"<ErrorResponse>{told}</ErrorResponse>"
+        return Response(status, [("Content-Type", "text/xml"), *headers], told.encode())
     error = json_response(status, {"__type": code, "message": "as asked for"})
     return replace(error, headers=[*error.headers, ("x-amzn-errortype", code), *headers])

@@ -1,4 +1,4 @@
-"""The template's stream, queues and buckets: what they are called here, and made in the local AWS."""
+"""The template's stream, queues, buckets and alarms: what they are called here, and made in the local AWS."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from local import functions
 from local.account import ACCOUNT, REGION
-from local.cloudformation import Stack
+from local.cloudformation import Resource, Stack
 from local.template import Physical, Template
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_kinesis import KinesisClient
     from mypy_boto3_s3 import S3Client
@@ -33,7 +34,8 @@ PSEUDO_PARAMETERS = {
 
 _FUNCTION, _SECRET = "AWS::Serverless::Function", "AWS::SecretsManager::Secret"
 _STREAM, _QUEUE, _BUCKET = "AWS::Kinesis::Stream", "AWS::SQS::Queue", "AWS::S3::Bucket"
-_API = "AWS::Serverless::HttpApi"
+_API, _ALARM = "AWS::Serverless::HttpApi", "AWS::CloudWatch::Alarm"
+_MADE_OF = {_FUNCTION: "AWS::Lambda::Function", _API: "AWS::ApiGatewayV2::Api"}
 
 # What a queue here has of its properties; the others are about who may use it.
 _QUEUE_ATTRIBUTES: tuple[QueueAttributeNameType, ...] = (
@@ -87,6 +89,14 @@ def create(
         _create_bucket(s3, template.physical[logical_id].ref, properties)
 
 
+def create_alarms(template: Template, cloudwatch: Any) -> None:  # noqa: ANN401 - its types are not installed
+    """Make the alarms. Nobody evaluates them here, so they are said to have no data; moto would call them well."""
+    for logical_id, properties in _resolved(template, _ALARM).items():
+        name, threshold = template.physical[logical_id].ref, float(properties["Threshold"])
+        cloudwatch.put_metric_alarm(AlarmName=name, **{**properties, "Threshold": threshold})
+        cloudwatch.set_alarm_state(AlarmName=name, StateValue="INSUFFICIENT_DATA", StateReason="not evaluated here")
+
+
 def stack(template: Template, url: str) -> Stack:
     """Say what stack there is; `url` is where its API is."""
     apis = {name: Physical(name, {"ApiEndpoint": url}) for name in template.resources(_API)}
@@ -94,7 +104,18 @@ def stack(template: Template, url: str) -> Stack:
     outputs = {
         name: str(template.resolve(output["Value"], f"Outputs.{name}")) for name, output in template.outputs().items()
     }
-    return Stack(STACK, PSEUDO_PARAMETERS["AWS::StackId"], outputs)
+    declared = template.document.get("Parameters", {})
+    parameters = {name: str(template.parameters[name]) for name in declared}
+    return Stack(STACK, PSEUDO_PARAMETERS["AWS::StackId"], outputs, parameters, tuple(_resources(template)))
+
+
+def _resources(template: Template) -> Iterator[Resource]:
+    """Give what is there of the stack, under the types that SAM makes of its own."""
+    for kind in (_STREAM, _QUEUE, _BUCKET, _SECRET, _ALARM, _API, _FUNCTION):
+        for logical_id in template.resources(kind):
+            yield Resource(logical_id, _MADE_OF.get(kind, kind), template.physical[logical_id].ref)
+    for source in functions.sources(template.functions()):
+        yield Resource(source.logical_id, "AWS::Lambda::EventSourceMapping", source.uuid)
 
 
 def _name(template: Template, kind: str, logical_id: str, attribute: str, otherwise: str) -> str:
@@ -121,3 +142,14 @@ def _create_bucket(s3: S3Client, name: str, properties: Mapping[str, Any]) -> No
     s3.create_bucket(Bucket=name)
     if properties.get("VersioningConfiguration", {}).get("Status") == "Enabled":
         s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Enabled"})
+    if encryption := properties.get("BucketEncryption"):
+        s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": _rules(encryption)})
+
+
+def _rules(encryption: Mapping[str, Any]) -> Any:  # noqa: ANN401 - S3's own type of it
+    """Say it as S3 does, which has one word more than CloudFormation."""
+    word = "ServerSideEncryptionByDefault"
+    return [
+        {f"Apply{word}": rule[word], "BucketKeyEnabled": bool(rule.get("BucketKeyEnabled"))}
+        for rule in encryption["ServerSideEncryptionConfiguration"]
+    ]

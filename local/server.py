@@ -179,6 +179,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _respond(self, response: Response) -> None:
         self.send_response_only(response.status)
+        if not any(name.lower() == "date" for name, _ in response.headers):
+            self.send_header("Date", self.date_time_string())
         for name, value in response.headers:
             self.send_header(name, value)
         if not any(name.lower() == "content-length" for name, _ in response.headers):

@@ -17,6 +17,7 @@ from local.aws import Aws
 from local.console import Console, Trouble
 from local.datazone.models import LOCAL_DOMAIN
 from local.destination import Bucket, Loud
+from local.functions import Functions
 from local.metrics import Metrics
 from local.runtime import Program, Runtime
 from local.schedule import Clockwork
@@ -102,7 +103,9 @@ class System:
             warming = [starting.submit(runtime.warm) for runtime in self._runtimes.values()]
             services = ("kinesis", "sqs", "s3", "secretsmanager")
             resources.create(self._template, *(self._client(service) for service in services))
+            resources.create_alarms(self._template, self._client("cloudwatch"))
         self._aws.stack = resources.stack(self._template, self.url)
+        self._aws.functions = Functions(self._functions)
         if self._asks:
             secret = producers.Secret(self._client("secretsmanager"), self._template.physical[_SECRET].ref)
             self._token = secret.issue(PRODUCER, ("*",))
