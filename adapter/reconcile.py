@@ -64,6 +64,9 @@ class Memory(Protocol):
 class Records(Protocol):
     """Who is told."""
 
+    def begin(self, context: object) -> None:
+        """Note which invocation it is, by Lambda's `context`."""
+
     def failed(self, received: Received, event: RunEvent | None, rejected: Rejected) -> None:
         """Note a failure, found and kept."""
 
@@ -117,6 +120,7 @@ class Reconciliation:
         deadline = time.monotonic() + context.get_remaining_time_in_millis() / 1000 - ANSWER
         seen = Seen()
         complete = False
+        self.records.begin(context)
         try:
             complete = self._passed(seen, deadline)
         except UnansweredError as error:

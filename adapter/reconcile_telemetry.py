@@ -32,6 +32,10 @@ class ReconcileTelemetry:
         # ASCII only, as in adapter/telemetry.py.
         self._logger = Logger(json_serializer=partial(json.dumps, default=str, separators=(",", ":")))
 
+    def begin(self, context: object) -> None:
+        """Put Lambda's id of the request into all lines from here on."""
+        self._logger.append_keys(request_id=getattr(context, "aws_request_id", None))
+
     def failed(self, received: Received, event: RunEvent | None, rejected: Rejected) -> None:
         """Log and count one failure. Its token is that of the line that says by whom and when it was delivered."""
         job = rejected.job

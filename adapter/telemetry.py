@@ -134,7 +134,7 @@ class Telemetry:
 
 
 def _ms(seconds: float) -> float:
-    return round(seconds * 1000, 1)
+    return round(seconds * 1000, 2)
 
 
 def _waited(received: Received) -> int | None:

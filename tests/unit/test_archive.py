@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, cast
 
@@ -15,7 +16,7 @@ from adapter.accept import accept
 from adapter.archive import Archive, Archiving
 from adapter.breaker import Breaker
 from adapter.memory import Remembering
-from adapter.model import Cause, Deferred, Delivered, Outcome, RunEvent
+from adapter.model import Call, Cause, Deferred, Delivered, Outcome, RunEvent
 from tests.fakes import FakeLineage, delivered, run_event
 from tests.unit.test_bootstrap import ENVIRONMENT
 
@@ -96,6 +97,12 @@ def test_nothing_is_begun_that_could_end_too_late(client: S3Client) -> None:
     outcome = Archiving(FakeLineage(), archive(client), 1.0, lambda: 9.5).deliver(event(), 10.0)
     assert isinstance(outcome, Deferred)
     assert keys(client) == []
+
+
+def test_a_copy_that_is_late_does_not_hide_the_call_that_was_made(client: S3Client) -> None:
+    lineage = FakeLineage(lambda one: replace(delivered(one), calls=(Call(0.5),)))
+    outcome = Archiving(lineage, archive(client, "away"), 1.0).deliver(event(), NEVER)
+    assert (type(outcome), outcome.calls) == (Deferred, (Call(0.5),))
 
 
 def test_what_is_not_delivered_is_not_archived(client: S3Client) -> None:

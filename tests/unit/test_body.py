@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapter.body import MAX_BODY_BYTES, decompress
-from adapter.model import Code, Rejected
+from adapter.body import MAX_BODY_BYTES, decompress, opened
+from adapter.model import Code, Rejected, Source
 
 
 def _code(data: bytes, encoding: str = "") -> Code:
@@ -32,6 +32,11 @@ def test_a_plain_body_is_taken_as_it_is_even_if_announced_as_gzip(data: bytes) -
     """A proxy may have undone the gzip and left the header."""
     assert decompress(data, "gzip") == data
     assert decompress(data) == data
+
+
+def test_how_much_came_is_known_where_it_came_compressed() -> None:
+    squeezed = gzip.compress(b"an event")
+    assert [opened(data, Source.HTTP).packed for data in (squeezed, b"an event")] == [len(squeezed), None]
 
 
 def test_members_that_follow_each_other_are_one_body() -> None:

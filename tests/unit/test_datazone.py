@@ -128,6 +128,39 @@ def test_what_may_pass_is_tried_again_while_there_is_time(first: tuple[str, int,
     assert 0.05 <= clock.slept[0] <= 0.1 <= clock.slept[1] <= 0.2
 
 
+def test_an_outcome_has_each_call_with_why_it_was_not_the_last() -> None:
+    throttled, denied = ("ThrottlingException", 429, {}), ("AccessDeniedException", 403, {})
+    assert [call.cause for call in _posted(throttled, throttled, GOOD, seconds=3.0)[0].calls] == [
+        Cause.THROTTLED,
+        Cause.THROTTLED,
+        None,
+    ]
+    assert [call.cause for call in _posted(throttled, denied, seconds=3.0)[0].calls] == [
+        Cause.THROTTLED,
+        Cause.ACCESS_DENIED,
+    ]
+    assert [call.cause for call in _posted(("ValidationException", 400, {}))[0].calls] == [None]
+    assert _posted(seconds=1.0)[0].calls == ()
+
+
+def test_a_call_is_timed_by_itself_without_the_pause_before_it() -> None:
+    clock = Clock()
+    answers = iter([(0.5, ("ThrottlingException", 429)), (0.25, None)])
+
+    class Slow:
+        def post_lineage_event(self, **_: object) -> dict[str, str]:
+            seconds, refusal = next(answers)
+            clock.now += seconds
+            if refusal:
+                meta: Any = {"HTTPStatusCode": refusal[1]}
+                raise ClientError({"Error": {"Code": refusal[0]}, "ResponseMetadata": meta}, "PostLineageEvent")
+            return GOOD
+
+    client: Any = Slow()
+    outcome = DataZone(client, DOMAIN, 1.0, clock=clock, sleep=clock.sleep).deliver(EVENT, clock.now + 10)
+    assert [call.seconds for call in outcome.calls] == pytest.approx([0.5, 0.25])
+
+
 @pytest.mark.parametrize(
     "code", ["AccessDeniedException", "ResourceNotFoundException", "ServiceQuotaExceededException", "ConflictException"]
 )

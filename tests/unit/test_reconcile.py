@@ -87,6 +87,9 @@ class FakeRecords:
     faults: list[Exception] = field(default_factory=list)
     passes: list[tuple[Seen, bool]] = field(default_factory=list)
 
+    def begin(self, context: object) -> None:
+        pass
+
     def failed(self, received: Received, event: RunEvent | None, rejected: Rejected) -> None:
         del received, event
         self.failures.append(rejected.lineage_event_id)
