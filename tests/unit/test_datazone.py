@@ -129,7 +129,8 @@ def test_what_may_pass_is_tried_again_while_there_is_time(first: tuple[str, int,
 
 
 def test_an_outcome_has_each_call_with_why_it_was_not_the_last() -> None:
-    throttled, denied = ("ThrottlingException", 429, {}), ("AccessDeniedException", 403, {})
+    throttled: tuple[str, int, dict[str, str]] = ("ThrottlingException", 429, {})
+    denied: tuple[str, int, dict[str, str]] = ("AccessDeniedException", 403, {})
     assert [call.cause for call in _posted(throttled, throttled, GOOD, seconds=3.0)[0].calls] == [
         Cause.THROTTLED,
         Cause.THROTTLED,
