@@ -39,6 +39,8 @@ ELSEWHERE = {
     "AlarmTopicArn": "arn:aws:sns:us-east-1:123456789012:on-call",
 }
 ARCHIVE = {"ArchiveEvents": "true"}
+EMAIL = {"AlarmEmail": "on-call@example.com"}
+SILENCE = {"SilenceMinutes": "120"}
 WIDER = {"DomainResource": "*"}
 
 VARIANTS: dict[str, dict[str, str]] = {
@@ -57,7 +59,9 @@ VARIANTS: dict[str, dict[str, str]] = {
     "elsewhere": {**STREAM, **ELSEWHERE},
     "wider": WIDER,
     "archive": ARCHIVE,
-    "everything": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **PRIVATE, **VPC, **ELSEWHERE, **ARCHIVE},
+    "email": {**EMAIL, **SILENCE},
+    "email-key": {**EMAIL, **KEY},
+    "everything": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **PRIVATE, **VPC, **ELSEWHERE, **ARCHIVE, **SILENCE},
     "everything-jwt": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **VPC, **ELSEWHERE, **JWT},
 }
 

@@ -82,4 +82,5 @@ def test_without_the_stream_nothing_of_it_is_deployed() -> None:
         "KinesisRole",
         "KinesisLogGroup",
         "KinesisFunctionStream",
+        "IteratorAgeAlarm",
     }
