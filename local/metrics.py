@@ -1,4 +1,4 @@
-"""What CloudWatch Logs does with the functions' metrics: their embedded metric format becomes metrics of CloudWatch.
+"""What becomes metrics of CloudWatch: the functions' embedded metric format, and what AWS counts itself.
 
 Source: Amazon CloudWatch user guide, "Specification: Embedded metric format". What came in the same second is put
 together, as in CloudWatch itself.
@@ -78,7 +78,7 @@ class Metrics:
         """Put it through `client`."""
         self._client = client
         self._trouble = trouble
-        self._lines: SimpleQueue[str] = SimpleQueue()
+        self._said: SimpleQueue[str | tuple[Datum, float]] = SimpleQueue()
         self._stop = Event()
         self._thread = Thread(target=self._run, name="metrics", daemon=True)
 
@@ -94,7 +94,11 @@ class Metrics:
 
     def log(self, line: str) -> None:
         """Take a line of a function's log, metrics or not."""
-        self._lines.put(line)
+        self._said.put(line)
+
+    def put(self, datum: Datum, value: float) -> None:
+        """Take a value that AWS itself counts."""
+        self._said.put((datum, value))
 
     def _run(self) -> None:
         while not self._stop.wait(_GATHERED):
@@ -103,8 +107,8 @@ class Metrics:
 
     def _put(self) -> None:
         gathered: defaultdict[str, defaultdict[Datum, Counter[float]]] = defaultdict(lambda: defaultdict(Counter))
-        for line in self._waiting():
-            for datum, value in data(line):
+        for said in self._waiting():
+            for datum, value in data(said) if isinstance(said, str) else [said]:
                 gathered[datum.namespace][datum][value] += 1
         try:
             for namespace, values in gathered.items():
@@ -114,10 +118,10 @@ class Metrics:
         except (BotoCoreError, ClientError) as error:
             self._trouble.seen(error)
 
-    def _waiting(self) -> Iterator[str]:
+    def _waiting(self) -> Iterator[str | tuple[Datum, float]]:
         try:
             while True:
-                yield self._lines.get_nowait()
+                yield self._said.get_nowait()
         except Empty:
             return
 

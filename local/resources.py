@@ -93,7 +93,9 @@ def create_alarms(template: Template, cloudwatch: Any) -> None:  # noqa: ANN401 
     """Make the alarms. Nobody evaluates them here, so they are said to have no data; moto would call them well."""
     for logical_id, properties in _resolved(template, _ALARM).items():
         name, threshold = template.physical[logical_id].ref, float(properties["Threshold"])
-        cloudwatch.put_metric_alarm(AlarmName=name, **{**properties, "Threshold": threshold})
+        periods = int(properties["EvaluationPeriods"])
+        numbers = {"Threshold": threshold, "EvaluationPeriods": periods}
+        cloudwatch.put_metric_alarm(AlarmName=name, **{**properties, **numbers})
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="INSUFFICIENT_DATA", StateReason="not evaluated here")
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import Pipe
 from pathlib import Path
 from threading import Lock, Semaphore, Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from local.worker import READY
 
@@ -57,13 +57,32 @@ class Program:
     environment: Mapping[str, str]
 
 
+class Vitals(Protocol):
+    """Who is told how a function does."""
+
+    def invoked(self, seconds: float, *, failed: bool) -> None:
+        """Note an invocation that ran for so long."""
+
+    def throttled(self) -> None:
+        """Note an invocation for which there was no sandbox."""
+
+
+class _Untold:
+    def invoked(self, seconds: float, *, failed: bool) -> None:
+        del seconds, failed
+
+    def throttled(self) -> None:
+        pass
+
+
 class Runtime:
     """The sandboxes of one function. Safe to share among threads."""
 
-    def __init__(self, program: Program, size: int, log: Callable[[str], None]) -> None:
+    def __init__(self, program: Program, size: int, log: Callable[[str], None], vitals: Vitals | None = None) -> None:
         """Have at most `size` sandboxes; `log` is given each line they write, without its end."""
         self._program = program
         self._log = log
+        self._vitals = vitals or _Untold()
         self._size = size
         self._slots = Semaphore(size)
         self._lock = Lock()
@@ -84,9 +103,13 @@ class Runtime:
         if len(payload) > PAYLOAD_BYTES:
             raise PayloadTooLargeError(f"{self._program.name}: the event is over {PAYLOAD_BYTES} bytes")
         if not self._slots.acquire(timeout=patience):
+            self._vitals.throttled()
             raise NoSandboxError(f"{self._program.name}: all sandboxes are busy")
         try:
             return self._invoke(payload)
+        except InitError:
+            self._vitals.invoked(0.0, failed=True)
+            raise
         finally:
             self._slots.release()
 
@@ -110,12 +133,15 @@ class Runtime:
         with self._lock:
             idle = self._idle.pop() if self._idle else None
         sandbox = idle or self._start()
+        began, failed = time.monotonic(), False
         try:
             return sandbox.invoke(payload)
         except FunctionError as error:
+            failed = True
             self._log(f"[ERROR] {error}")
             raise
         finally:
+            self._vitals.invoked(time.monotonic() - began, failed=failed)
             with self._lock:
                 (self._idle.append if sandbox.alive else self._living.discard)(sandbox)
 

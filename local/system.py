@@ -11,7 +11,7 @@ import boto3
 from botocore.config import Config
 
 from cli import producers
-from local import authorizers, gateway, mapping, resources, schedule, sqs, template
+from local import authorizers, gateway, mapping, resources, schedule, sqs, template, vitals
 from local.account import ACCESS_KEY, ACCOUNT, REGION, SECRET_KEY
 from local.aws import Aws
 from local.console import Console, Trouble
@@ -61,7 +61,7 @@ class System:
     def __init__(self, ports: Ports, parameters: Mapping[str, str], console: Console, speed: float = 1.0) -> None:
         """Take the ports and read the template; `parameters` are the template's, on top of PARAMETERS.
 
-        Schedules come `speed` times as often.
+        Schedules, and the numbers of queues in CloudWatch, come `speed` times as often.
 
         Raises PortTakenError, TemplateError, GatewayError and UnknownAuthorizerError. Nothing runs before `start`.
         """
@@ -72,6 +72,7 @@ class System:
         self._template = resources.named(read, self.aws_url)
         self._metrics = Metrics(self._client("cloudwatch"), Trouble(console.say, "CloudWatch"))
         self._functions = self._template.functions()
+        self._vitals = {one.logical_id: vitals.FunctionVitals(one.name, self._metrics) for one in self._functions}
         self._runtimes = {function.logical_id: self._runtime(function) for function in self._functions}
         pairs = [(function, self._runtimes[function.logical_id]) for function in self._functions]
         guards = authorizers.authorizers(self._template, lambda name: self._runtimes[name].invoke)
@@ -118,6 +119,7 @@ class System:
             for source in function.events
             if (poller := self._poller(function, source))
         ]
+        self._pollers.append(Clockwork(vitals.MINUTE / self._speed, self._look_at_queues))
         for poller in self._pollers:
             poller.start()
         self._server.start()
@@ -135,7 +137,12 @@ class System:
 
     def _runtime(self, function: Function) -> Runtime:
         program = Program(function.name, function.handler, function.timeout, self._environment(function))
-        return Runtime(program, _sandboxes(function), lambda line: self._logged(function, line))
+        told = self._vitals[function.logical_id]
+        return Runtime(program, _sandboxes(function), lambda line: self._logged(function, line), told)
+
+    def _look_at_queues(self, _: object) -> None:
+        queues = (self._template.physical[name] for name in self._template.resources("AWS::SQS::Queue"))
+        vitals.of_queues((queue.attributes["QueueName"] for queue in queues), self._metrics)
 
     def _logged(self, function: Function, line: str) -> None:
         self._console.log(function.logical_id, line)
@@ -173,7 +180,8 @@ class System:
                 settings = mapping.mapping(source)
                 lost = Loud(self._console.say, self._bucket(settings, function))
                 trouble = Trouble(self._console.say, "Kinesis")
-                return StreamPoller(settings, self._client("kinesis"), invoke, lost, trouble)
+                aging = self._vitals[function.logical_id].of_stream(invoke)
+                return StreamPoller(settings, self._client("kinesis"), aging, lost, trouble)
             case "SQS":
                 queue = sqs.mapping(source)
                 trouble = Trouble(self._console.say, "SQS")

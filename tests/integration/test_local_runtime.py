@@ -164,3 +164,37 @@ def test_stopping_waits_for_what_runs_and_begins_nothing_more(make: Make) -> Non
     assert len(done) == 1
     with pytest.raises(NoSandboxError):
         runtime.invoke({}, patience=0.01)
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.said: list[object] = []
+
+    def invoked(self, seconds: float, *, failed: bool) -> None:
+        assert seconds < 5
+        self.said.append(failed)
+
+    def throttled(self) -> None:
+        self.said.append("throttled")
+
+
+def test_what_comes_of_an_invocation_is_told() -> None:
+    told = Counted()
+    program = Program("fn", "tests.integration.handlers.behave", 5, ENVIRONMENT)
+    runtime = Runtime(program, 1, lambda _: None, told)
+    runtime.invoke({})
+    with pytest.raises(FunctionError):
+        runtime.invoke({"raise": "x"})
+    runtime.stop()
+    with pytest.raises(NoSandboxError):
+        runtime.invoke({}, patience=0.01)
+    assert told.said == [False, True, "throttled"]
+
+
+def test_one_that_does_not_come_up_has_failed(capfd: pytest.CaptureFixture[str]) -> None:
+    told = Counted()
+    runtime = Runtime(Program("fn", "tests.integration.handlers.nowhere", 5, ENVIRONMENT), 1, lambda _: None, told)
+    with pytest.raises(InitError):
+        runtime.invoke({})
+    assert "nowhere" in capfd.readouterr().err
+    assert told.said == [True]
