@@ -114,7 +114,7 @@ class _Followed:
             return self._to_its_end(domain, str(lineage_event_id) if lineage_event_id else None)
         except aws.AwsError as error:
             found = not_looked_at if isinstance(error, aws.UnseenError) else failed
-            return found(f"{taken}; how that ended could not be seen: {error.message}")
+            return found(f"{taken}{self._causes()}; how it ended could not be seen: {error.message}")
 
     def _to_its_end(self, domain: Domain, delivered_as: str | None) -> Finding:
         deadline, pause = time.monotonic() + self.patience.seconds, _FIRST_PAUSE

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import json
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from adapter.breaker import FAILURES
+from adapter.found import Found, Position
+from cli import aws
 from cli.main import group
+from cli.producers import Secret
 from local.resources import STACK
+from tests.fakes import run_event
+from tests.integration.running import Running, start, token
 
 if TYPE_CHECKING:
-    from tests.integration.running import Running
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
 
 
-@pytest.fixture(autouse=True)
-def _operator(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(variable, "test")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+@pytest.fixture(scope="module", autouse=True)
+def _operator() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patch.setenv(variable, "test")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        yield
 
 
 def doctor(system: Running, *arguments: str) -> Result:
@@ -51,3 +63,176 @@ def test_an_address_alone_is_enough_for_what_emitters_meet(system: Running) -> N
     assert "warning        access" in result.stdout
     assert "producers" not in result.stdout
     assert f"export OPENLINEAGE_URL={system.url}" in result.stdout
+
+
+# ---- Broken, one thing after the other, in a system that asks for tokens --------------------------------------------
+
+
+@dataclass(slots=True)
+class Ward:
+    """A system of our own to break, tokens for all and for one namespace, and how all was when last looked at."""
+
+    system: Running
+    api_key: Path
+    elsewhere: Path
+    states: dict[str, str]
+
+    def look(self, *arguments: str, api_key: Path | None = None) -> Result:
+        key = ("--api-key-file", str(api_key or self.api_key))
+        return doctor(self.system, "--stack", STACK, "--json", "--no-emitters", *key, *arguments)
+
+    def changed(self, now: Result) -> dict[str, str]:
+        """Give what is otherwise than it was."""
+        found = states(now)
+        assert found.keys() == self.states.keys(), now.stdout
+        return {name: state for name, state in found.items() if state != self.states[name]}
+
+    @contextmanager
+    def fault(self, **fault: object) -> Iterator[None]:
+        self.system.faults("PUT", **fault)
+        yield
+        self.system.faults("DELETE")
+
+    def output(self, name: str) -> str:
+        return aws.output(STACK, name, self.system.aws_url)
+
+
+@pytest.fixture(scope="module")
+def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
+    folder = tmp_path_factory.mktemp("ward")
+    running = start(folder / "terminal", "EnableStream=false", AUTH="on", QUEUE_SPEED="100")
+    (folder / "token").write_text(token(running))
+    Found(running.s3, running.bucket).save(Position(time.time() - 900, time.time()))
+    secret = Secret(running.client("secretsmanager"), f"{STACK}-producers")
+    (folder / "elsewhere").write_text(secret.issue("elsewhere", ("retail",)))
+    ward = Ward(running, folder / "token", folder / "elsewhere", {})
+    ward.states = states(ward.look("--no-canary"))
+    assert set(ward.states.values()) == {"ok", "warning", "skipped"}
+    yield ward
+    assert running.stop() == 0
+
+
+def dead_letter(ward: Ward) -> None:
+    ward.system.sqs.send_message(QueueUrl=ward.output("DeadLetterUrl"), MessageBody="{}")
+
+
+def alarm_fires(ward: Ward) -> None:
+    ward.system.client("cloudwatch").set_alarm_state(
+        AlarmName=f"{STACK}-UnkeptAlarm", StateValue="ALARM", StateReason="a test"
+    )
+
+
+def no_versions(ward: Ward) -> None:
+    ward.system.s3.put_bucket_versioning(Bucket=ward.system.bucket, VersioningConfiguration={"Status": "Suspended"})
+
+
+def unfinished(ward: Ward) -> None:
+    Found(ward.system.s3, ward.system.bucket).save(Position(time.time() - 7200, time.time()))
+
+
+def token_runs_out(ward: Ward) -> None:
+    Secret(ward.system.client("secretsmanager"), f"{STACK}-producers").issue("retail", ("retail",), 3600)
+
+
+def secret_is_gone(ward: Ward) -> None:
+    ward.system.client("secretsmanager").delete_secret(SecretId=f"{STACK}-producers", ForceDeleteWithoutRecovery=True)
+
+
+def queue_is_gone(ward: Ward) -> None:
+    ward.system.sqs.delete_queue(QueueUrl=ward.output("BacklogUrl"))
+
+
+def stream_is_gone(ward: Ward) -> None:
+    ward.system.kinesis.delete_stream(StreamName=ward.output("StreamName"))
+
+
+def bucket_is_gone(ward: Ward) -> None:
+    everything = ward.system.s3.list_object_versions(Bucket=ward.system.bucket).get("Versions", [])
+    for one in everything:
+        ward.system.s3.delete_object(Bucket=ward.system.bucket, Key=one["Key"], VersionId=one["VersionId"])
+    ward.system.s3.delete_bucket(Bucket=ward.system.bucket)
+
+
+@pytest.mark.parametrize(
+    ("fault", "found"),
+    [
+        ({"domain_missing": True}, {"domain": "FAILED"}),
+        ({"service": "lambda", "status": 403}, {"functions": "not looked at", "event sources": "not looked at"}),
+    ],
+)
+def test_a_service_that_fails_is_named_and_one_that_denies_is_not_called_broken(
+    ward: Ward, fault: dict[str, Any], found: dict[str, str]
+) -> None:
+    with ward.fault(**fault):
+        now = ward.look("--no-canary")
+    assert ward.changed(now) == found
+    assert now.exit_code == (1 if "FAILED" in found.values() else 2)
+
+
+@pytest.mark.parametrize("service", ["sts", "cloudformation"])
+def test_where_nothing_can_be_looked_up_that_is_said_and_nothing_else(ward: Ward, service: str) -> None:
+    with ward.fault(service=service, status=403, code="AccessDenied"):
+        now = ward.look("--no-canary")
+    assert now.exit_code == 2
+    assert f"needs {service}:" in now.stdout
+    assert "canary" not in states(now)
+
+
+def test_a_token_that_is_none_and_one_for_elsewhere_are_explained(ward: Ward, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong"
+    wrong.write_text("olz_00000000_" + "x" * 43)
+    found = ward.look(api_key=wrong)
+    assert ward.changed(found) == {"token": "FAILED"}
+    assert wrong.read_text() not in found.stdout
+    found = ward.look(api_key=ward.elsewhere)
+    assert ward.changed(found) == {"canary": "FAILED"}
+    assert "--namespace" in found.stdout
+
+
+def test_without_a_token_nothing_is_tried_with_one(ward: Ward) -> None:
+    result = doctor(ward.system, "--stack", STACK, "--json")
+    assert (states(result)["token"], states(result)["canary"]) == ("not looked at", "skipped")
+    assert result.exit_code == 2
+    assert "apiKey: TOKEN" in result.stdout
+
+
+def test_a_canary_that_datazone_cannot_process_has_failed(ward: Ward) -> None:
+    with ward.fault(processing_fails=1.0):
+        assert states(ward.look())["canary"] == "FAILED"
+
+
+def test_a_canary_that_has_to_wait_says_why_and_is_followed_through_the_backlog(ward: Ward) -> None:
+    """The HTTP function does not ask again at once when DataZone is back; the backlog's does."""
+    with ward.fault(status=402):
+        for _ in range(FAILURES - 1):
+            bearer = f"Bearer {ward.api_key.read_text()}"
+            assert ward.system.post(run_event(), authorization=bearer).status == 202
+        found = ward.look("--wait", "1")
+    assert (states(found)["domain"], states(found)["canary"]) == ("FAILED", "FAILED")
+    assert "it was deferred (202); deferred for" in found.stdout
+    arrived = ward.look()
+    assert states(arrived)["canary"] == "warning"
+    assert "by way of the backlog" in arrived.stdout
+
+
+@pytest.mark.parametrize(
+    ("breaks", "found"),
+    [
+        (token_runs_out, {"producers": "warning"}),
+        (dead_letter, {"dead letters": "FAILED"}),
+        (alarm_fires, {"alarms": "FAILED"}),
+        (unfinished, {"reconciliation": "warning"}),
+        (no_versions, {"quarantine": "warning"}),
+        (queue_is_gone, {"backlog": "FAILED"}),
+        (secret_is_gone, {"producers": "FAILED"}),
+        (bucket_is_gone, {"quarantine": "FAILED", "reconciliation": "FAILED"}),
+    ],
+)
+def test_what_is_broken_is_named_and_nothing_else(
+    ward: Ward, breaks: Callable[[Ward], None], found: dict[str, str]
+) -> None:
+    """One after the other, and none is mended."""
+    breaks(ward)
+    now = ward.look("--no-canary")
+    assert ward.changed(now) == found, now.stdout
+    ward.states = states(now)
