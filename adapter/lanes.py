@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict, deque
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import TYPE_CHECKING
 
 from adapter.model import Cause, Deferred, Outcome, Received, RunEvent
@@ -40,12 +40,15 @@ class Lanes:
         watch = _Watch(self._lanes)
         chains: defaultdict[object, _Chain] = defaultdict(_Chain)
         started: list[Future[list[_Settled]]] = []
-        # What has been judged is on its way while the rest is still being judged.
+        # What has been judged is on its way while the rest is still being judged; and judging goes no further ahead
+        # than the lanes can soon follow, or it would take the processor from them.
+        ahead = Semaphore(self._lanes)
         for place, one in enumerate(received):
             judged = self._ingest.judge(one)
             chain = chains[judged.verdict.run_id if isinstance(judged.verdict, RunEvent) else place]
             if chain.add((place, judged)):
-                started.append(self._pool.submit(self._follow, received, chain, deadline, watch))
+                ahead.acquire()
+                started.append(self._pool.submit(self._follow, received, chain, deadline, watch, ahead))
         settled = [step for future in as_completed(started) for step in self._recorded(received, future.result())]
         left = [_not_started(step) for chain in chains.values() for step in chain.left()]
         outcomes = {place: outcome for place, _, outcome in [*settled, *self._recorded(received, left)]}
@@ -60,8 +63,11 @@ class Lanes:
             self._ingest.record(received[place], judged, outcome)
         return settled
 
-    def _follow(self, received: Sequence[Received], chain: _Chain, deadline: float, watch: _Watch) -> list[_Settled]:
+    def _follow(
+        self, received: Sequence[Received], chain: _Chain, deadline: float, watch: _Watch, ahead: Semaphore
+    ) -> list[_Settled]:
         """Settle one run's events in their order, up to the first that has to wait."""
+        ahead.release()
         settled: list[_Settled] = []
         while step := chain.next(held=watch.nothing_gets_through()):
             place, judged = step

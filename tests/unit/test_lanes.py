@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from threading import Timer
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapter.ingest import Ingest
+from adapter.ingest import Ingest, Judged
 from adapter.lanes import Lanes
 from adapter.model import Cause, Deferred, Delivered, Outcome, Received, Rejected, RunEvent, Source
 from tests.fakes import FakeLineage, FakeQuarantine, FakeTelemetry, delivered, run_event
@@ -67,8 +68,8 @@ def test_runs_that_wait_now_and_then_do_not_stop_the_others() -> None:
         waits = int(event.run_id[-2:]) % 3 == 0
         return Deferred(Cause.THROTTLED, event.client_token) if waits else delivered(event)
 
-    lineage = FakeLineage(script)
-    lanes, _ = _lanes(lineage, lanes=2)
+    # With fewer lanes, those of a machine that does something else may end their turns in a row.
+    lanes, _ = _lanes(FakeLineage(script), lanes=8)
     outcomes = lanes.run([_received(run) for run in range(60)], FAR)
     assert sum(isinstance(outcome, Delivered) for outcome in outcomes) == 40
 
@@ -82,6 +83,34 @@ def test_as_many_events_as_there_are_lanes_are_under_way_at_once() -> None:
 
     lanes, _ = _lanes(FakeLineage(script), lanes=4)
     outcomes = lanes.run([_received(run) for run in range(8)], FAR)
+    assert all(isinstance(outcome, Delivered) for outcome in outcomes)
+
+
+def test_judging_goes_no_further_ahead_than_a_waiting_event_for_each_lane() -> None:
+    """It would take the processor from the deliveries, and lose nothing by waiting."""
+    go = threading.Event()
+    judged: list[Received] = []
+    before: list[int] = []
+
+    class Counting(Ingest):
+        def judge(self, received: Received) -> Judged:
+            judged.append(received)
+            return super().judge(received)
+
+    def look() -> None:
+        before.append(len(judged))
+        go.set()
+
+    def script(event: RunEvent) -> Outcome:
+        go.wait(10)
+        return delivered(event)
+
+    lanes = Lanes(Counting(FakeLineage(script), FakeQuarantine(), FakeTelemetry()), 2, patience=10.0)
+    Timer(0.2, look).start()
+    outcomes = lanes.run([_received(run) for run in range(20)], FAR)
+    # One in each lane, one waiting for each, and the one that would be too many.
+    assert before[0] <= 2 + 2 + 1
+    assert len(judged) == 20
     assert all(isinstance(outcome, Delivered) for outcome in outcomes)
 
 
