@@ -10,13 +10,13 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from adapter.model import MAX_ERRORS, Code, Rejected, Violation
 from adapter.pointer import step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _BYTE_ORDER_MARK = "\ufeff"
 
@@ -92,22 +92,33 @@ class _Repeated(dict[str, object]):
 
 
 def _repeated_keys(text: str) -> Iterator[Violation]:
+    """Yield where keys are repeated, in document order; what is below a value that a later one replaced is not seen."""
+    repeated: list[_Repeated] = []
+
+    def noting_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        if len(unique := dict(pairs)) == len(pairs):
+            return unique
+        repeated.append(_Repeated(unique))
+        repeated[-1].keys_twice = tuple(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        return repeated[-1]
+
     # Its own stack: Python's would not reach as deep as the parser does.
-    waiting: list[tuple[str, object]] = [("", json.loads(text, object_pairs_hook=_noting_repeats))]
-    while waiting:
+    waiting: list[tuple[str, object]] = [("", json.loads(text, object_pairs_hook=noting_repeats))]
+    left = len(repeated)
+    # Large events are refused for one key as a rule: when all are found, the rest is not looked through.
+    while waiting and left:
         path, value = waiting.pop()
         if isinstance(value, _Repeated):
+            left -= 1
             for key in value.keys_twice:
                 yield Violation(step(path, key), "unique_keys", "must occur once in its object")
-        if isinstance(value, dict):
-            waiting += [(step(path, key), child) for key, child in reversed(value.items())]
-        elif isinstance(value, list):
-            waiting += [(step(path, index), child) for index, child in reversed(list(enumerate(value)))]
+        waiting += [(step(path, key), child) for key, child in _containers(value)]
 
 
-def _noting_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(unique := dict(pairs)) == len(pairs):
-        return unique
-    repeated = _Repeated(unique)
-    repeated.keys_twice = tuple(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-    return repeated
+def _containers(value: object) -> Iterator[tuple[str | int, object]]:
+    """Yield the objects and arrays right below `value` with their keys, the last one first."""
+    if isinstance(value, dict):
+        below: Iterable[tuple[str | int, object]] = reversed(value.items())
+    else:
+        below = reversed(list(enumerate(cast("list[object]", value))))
+    return ((key, child) for key, child in below if isinstance(child, dict | list))

@@ -24,6 +24,8 @@ def _answer(status: str, body: bytes, more: str = "") -> bytes:
 
 
 _TAKEN = _answer("200 OK", b'{"id":"abcdefghij1234","domainId":"dzd_1"}')
+# S3's answer to an object it takes has no body; one that has and is no XML is an error to its client.
+_KEPT = _answer("200 OK", b"")
 _THROTTLED = _answer("429 Too Many Requests", b"{}", "x-amzn-ErrorType: ThrottlingException\r\n")
 
 
@@ -83,11 +85,13 @@ class _Connection(asyncio.Protocol):
                 self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         if not self._needed or len(self._pending) < self._needed:
             return
-        asks = self._pending.startswith(b"GET")
+        method = bytes(self._pending[:4])
         del self._pending[: self._needed]
         self._needed = 0
-        if asks:
+        if method == b"GET ":
             self._transport.write(self._account.told())
+        elif method == b"PUT ":
+            self._transport.write(_KEPT)
         elif self._account.delay:
             asyncio.get_running_loop().call_later(self._account.delay, self._transport.write, self._account.answer())
         else:

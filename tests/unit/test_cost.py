@@ -102,6 +102,13 @@ def test_no_event_is_judged_in_python_piece_by_piece() -> None:
     assert _calls(partial(accept, large)) == _calls(partial(accept, small))
 
 
+def test_after_the_last_repeated_key_nothing_is_looked_through() -> None:
+    """Saying no costs a call of the parser's hook for each object, which has three calls in it, and hardly more."""
+    large = events.wide(MANY)
+    repeated = large[:-1] + b',"run":{}}'
+    assert _calls(partial(accept, repeated)) <= 4 * large.count(b"{") + 200
+
+
 def test_an_aggregate_is_read_in_a_few_calls_a_record() -> None:
     data = aggregate([("run:retail/orders", b"x" * 300)] * 100)
     assert _calls(partial(kpl.records, data)) <= 20 * 100

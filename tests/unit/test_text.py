@@ -33,6 +33,13 @@ def test_only_the_repeated_keys_are_pointed_at() -> None:
     )
 
 
+def test_keys_repeated_below_a_value_that_a_later_one_replaced_are_not_pointed_at() -> None:
+    """They have no place in what was read."""
+    verdict = parse(b'{"a": {"b": 1, "b": 2}, "a": {"c": 1}}')
+    assert isinstance(verdict, Rejected)
+    assert [error.path for error in verdict.errors] == ["/a"]
+
+
 def test_what_is_not_json_is_told_where() -> None:
     assert parse(b'{"a":\n 1,}') == Rejected(Code.NOT_JSON, "not JSON at line 2, column 3")
 
