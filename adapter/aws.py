@@ -14,6 +14,7 @@ from botocore.credentials import (
     CredentialResolver,
     DeferredRefreshableCredentials,
 )
+from botocore.handlers import add_expect_header
 from botocore.httpsession import get_cert_path
 from botocore.session import get_session
 from botocore.utils import get_environ_proxies
@@ -73,7 +74,10 @@ def sqs(settings: Settings, patience: Patience) -> SQSClient:
 
 def s3(settings: Settings, patience: Patience) -> S3Client:
     """Make a client for the quarantine, in the function's own region."""
-    return boto3.client("s3", config=_config(settings, patience))
+    client = boto3.client("s3", config=_config(settings, patience))
+    # It asks S3 before it sends a body (Expect: 100-continue) and waits for up to a second, which no timeout counts.
+    client.meta.events.unregister("before-call.s3", add_expect_header)
+    return client
 
 
 def secretsmanager(settings: Settings, patience: Patience) -> SecretsManagerClient:
