@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import UUID
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 EVENTS = Path(__file__).parents[1] / "events"
 
@@ -51,7 +56,18 @@ def _field(table: str, name: str, change: dict[str, object]) -> dict[str, object
     return {"namespace": "s3://warehouse", "name": table, "field": name, "transformations": [change]}
 
 
+def _one(columns: int) -> list[bytes]:
+    return [wide(columns)]
+
+
 def real() -> list[bytes]:
     """Give the sample events of events/ that are delivered."""
     index = json.loads((EVENTS / "index.json").read_bytes())
     return [(EVENTS / name).read_bytes() for name, expected in index.items() if expected["status"] == 200]  # noqa: PLR2004
+
+
+# By name, what makes the events of that size.
+BODIES: dict[str, Callable[[], list[bytes]]] = {
+    **{size: partial(_one, columns) for size, columns in SIZES.items()},
+    "the samples": real,
+}
