@@ -82,9 +82,14 @@ class Patient:
         return Target(self.door.url, self.door.asks is not False) if self.door else None
 
     def _credentials(self) -> Finding:
-        with aws.explained("STS"):
-            caller = aws.client("sts", self.asked.endpoint_url).get_caller_identity()
-        return ok(f"{printable(caller['Arn'])} in account {caller['Account']}")
+        try:
+            with aws.explained("STS"):
+                caller = aws.client("sts", self.asked.endpoint_url).get_caller_identity()
+        except aws.UnseenError as error:
+            if self.asked.stack:
+                raise
+            return skipped(f"none are needed for an address alone ({error.message})")
+        return ok(f"{caller['Arn']} in account {caller['Account']}")
 
     def _stack(self) -> Finding:
         if self.asked.stack is None:

@@ -100,7 +100,8 @@ class Door:
         except ssl.SSLCertVerificationError as error:
             return failed(
                 f"the certificate of {self._host} is not trusted ({error.verify_message})",
-                "if a company's own authority signed it, put its file's path into SSL_CERT_FILE",
+                "if a company's own authority signed it, put its file's path into SSL_CERT_FILE; if it is for another "
+                "name, check the URL and HostCertificateArn",
             )
         except OSError as error:
             return failed(

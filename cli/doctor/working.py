@@ -165,7 +165,7 @@ def _topic(deployment: Deployment, endpoint_url: str | None) -> Finding:
     found = _described(deployment.of(ALARM), endpoint_url)
     silent = sorted(name for name, one in found.items() if not (one["ActionsEnabled"] and one["AlarmActions"]))
     if silent:
-        return warning(f"nobody hears {some(silent)}", "deploy with AlarmTopicArn, or watch the alarms in CloudWatch")
+        return warning(f"nobody hears {some(silent)}", "deploy with AlarmEmail or AlarmTopicArn")
     topics = sorted({action for one in found.values() for action in one["AlarmActions"] if ":sns:" in action})
     unheard = [topic for topic in topics if not _subscribers(topic, endpoint_url)]
     if unheard:

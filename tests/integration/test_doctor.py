@@ -61,6 +61,7 @@ def test_an_address_alone_is_enough_for_what_emitters_meet(system: Running) -> N
     result = doctor(system, "--url", system.url, "--no-canary")
     assert result.exit_code == 0, result.stdout
     assert "warning        access" in result.stdout
+    assert result.stdout.endswith("Nothing is broken (5 ok, 1 warning, 3 skipped)\n")
     assert "producers" not in result.stdout
     assert f"export OPENLINEAGE_URL={system.url}" in result.stdout
 

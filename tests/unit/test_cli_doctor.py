@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import httpx
@@ -12,7 +15,9 @@ from click.testing import CliRunner
 from adapter.accept import accept
 from adapter.model import RunEvent
 from cli.aws import AwsError, UnseenError
-from cli.doctor import answers, canary, emitters
+from cli.doctor import answers, canary, emitters, keeping, working
+from cli.doctor.deployment import Deployment
+from cli.doctor.door import Door
 from cli.doctor.emitters import Target
 from cli.doctor.finding import Check, Finding, State, examined, exit_status, failed, not_looked_at, ok, skipped, warning
 from cli.main import group
@@ -138,3 +143,18 @@ def test_an_emitter_is_configured_as_its_page_says(text: Callable[[Target], str]
 def test_every_page_named_is_there() -> None:
     for one in emitters.configurations(Target(URL, with_token=True)):
         assert (page.PAGES / f"{one.page}.md").exists()
+
+
+DOCTOR = (Path(__file__).parents[2] / "docs" / "doctor.md").read_text()
+# As large as a deployment gets.
+WHOLE = Deployment(
+    "arn", "", datetime.now(UTC), {"ArchiveBucketName": "a", "StreamName": "s"}, {"Access": "tokens"}, ()
+)
+
+
+def test_every_line_is_listed_in_its_order_and_none_else() -> None:
+    with httpx.Client() as client:
+        door = [check.name for check in Door(client, URL, None).checks()]
+    parts = [check.name for part in (keeping, working) for check in part.checks("x", WHOLE, None)]
+    listed = re.findall(r"^\| `([a-z ]+)` \|", DOCTOR, re.MULTILINE)
+    assert listed == ["credentials", "stack", *door, *parts, "canary"]

@@ -11,20 +11,26 @@ import pytest
 from botocore.parsers import create_parser
 
 from local import resources, template
-from local.cloudformation import Stack, answer
+from local.cloudformation import Resource, Stack, answer
 from local.server import Request
 from local.system import PARAMETERS, TEMPLATE
 
 if TYPE_CHECKING:
     from typing import Any
 
-STACK = Stack("lineage-adapter", "arn:aws:cloudformation:us-east-1:1:stack/lineage-adapter/0", {"Url": "http://a?b&c"})
+STACK = Stack(
+    "lineage-adapter",
+    "arn:aws:cloudformation:us-east-1:1:stack/lineage-adapter/0",
+    {"Url": "http://a?b&c"},
+    {"Access": "tokens"},
+    (Resource("HttpFunction", "AWS::Lambda::Function", "http"),),
+)
 
 
-def asked(stack: Stack | None, **said: str) -> tuple[int, dict[str, Any]]:
-    body = urlencode({"Action": "DescribeStacks", **said}).encode()
+def asked(stack: Stack | None, operation: str = "DescribeStacks", **said: str) -> tuple[int, dict[str, Any]]:
+    body = urlencode({"Action": operation, **said}).encode()
     response = answer(replace(REQUEST, body=body), stack)
-    model = boto3.client("cloudformation", "us-east-1").meta.service_model.operation_model("DescribeStacks")
+    model = boto3.client("cloudformation", "us-east-1").meta.service_model.operation_model(operation)
     told = {"status_code": response.status, "headers": dict(response.headers), "body": response.body}
     return response.status, create_parser("query").parse(told, model.output_shape)
 
@@ -33,12 +39,21 @@ REQUEST = Request("POST", "/", (), b"", "127.0.0.1")
 
 
 @pytest.mark.parametrize("said", [{}, {"StackName": STACK.name}, {"StackName": STACK.id}])
-def test_its_outputs_are_told(said: dict[str, str]) -> None:
+def test_its_outputs_and_parameters_are_told(said: dict[str, str]) -> None:
     status, told = asked(STACK, **said)
     assert status == 200
     (stack,) = told["Stacks"]
     assert (stack["StackName"], stack["StackId"]) == (STACK.name, STACK.id)
     assert stack["Outputs"] == [{"OutputKey": "Url", "OutputValue": "http://a?b&c"}]
+    assert stack["Parameters"] == [{"ParameterKey": "Access", "ParameterValue": "tokens"}]
+    assert stack["CreationTime"] == STACK.created
+
+
+def test_what_it_is_made_of_is_listed() -> None:
+    status, told = asked(STACK, "ListStackResources", StackName=STACK.name)
+    (part,) = told["StackResourceSummaries"]
+    assert (status, part["LogicalResourceId"], part["PhysicalResourceId"]) == (200, "HttpFunction", "http")
+    assert part["ResourceType"] == "AWS::Lambda::Function"
 
 
 @pytest.mark.parametrize(("stack", "name"), [(STACK, "another"), (None, STACK.name)])
@@ -49,7 +64,7 @@ def test_there_is_no_other(stack: Stack | None, name: str) -> None:
 
 
 def test_nothing_else_is_known() -> None:
-    assert asked(STACK, Action="CreateStack")[1]["Error"]["Code"] == "InvalidAction"
+    assert asked(STACK, "CreateStack")[1]["Error"]["Code"] == "InvalidAction"
 
 
 def test_the_stack_has_the_templates_outputs() -> None:
@@ -57,3 +72,15 @@ def test_the_stack_has_the_templates_outputs() -> None:
     stack = resources.stack(read, "http://adapter")
     assert stack.outputs["Url"] == "http://adapter"
     assert stack.outputs.keys() == read.outputs().keys()
+
+
+def test_the_stack_lists_what_runs_under_the_names_that_sam_gives() -> None:
+    """AWS SAM specification, "Generated CloudFormation resources"."""
+    read = resources.named(template.read(TEMPLATE, PARAMETERS, resources.PSEUDO_PARAMETERS), "http://aws")
+    listed = {(one.logical_id, one.type) for one in resources.stack(read, "http://adapter").resources}
+    assert {
+        ("HttpFunction", "AWS::Lambda::Function"),
+        ("KinesisFunctionStream", "AWS::Lambda::EventSourceMapping"),
+        ("BacklogFunctionBacklog", "AWS::Lambda::EventSourceMapping"),
+        ("UnkeptAlarm", "AWS::CloudWatch::Alarm"),
+    } <= listed

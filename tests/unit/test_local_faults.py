@@ -6,7 +6,9 @@ import json
 import time
 from typing import TYPE_CHECKING
 
+import boto3
 import pytest
+from botocore.parsers import create_parser
 
 from local.datazone.wire import FAILS_HEADER
 from local.faults import Fault, Faults
@@ -140,3 +142,11 @@ def test_no_fault_is_no_fault() -> None:
     reached, answer = tried()
     assert (reached, answer.status) == ([ASKED], 200)
     assert Fault() == Fault(status=None, rate=1.0)
+
+
+def test_a_service_that_speaks_xml_fails_in_xml() -> None:
+    _, response = tried("sts", service="sts", status=403, code="AccessDenied")
+    told = {"status_code": response.status, "headers": dict(response.headers), "body": response.body}
+    model = boto3.client("sts", "us-east-1").meta.service_model.operation_model("GetCallerIdentity")
+    assert model.output_shape
+    assert create_parser("query").parse(told, model.output_shape)["Error"]["Code"] == "AccessDenied"
