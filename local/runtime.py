@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # AWS Lambda developer guide, "Lambda quotas": synchronous payloads; and "Lambda execution environment": Init phase.
 PAYLOAD_BYTES = 6 * 1024 * 1024
 INIT_SECONDS = 10
+# Between the end of a sandbox's connection and its own.
+_END_SECONDS = 10
 
 _ROOT = Path(__file__).parents[1]
 
@@ -202,7 +204,7 @@ class _Sandbox:
         except (EOFError, OSError) as error:
             # It has closed its end, and is about to say with which code it ends.
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(1)
+                self._process.wait(_END_SECONDS)
             self.kill()
             raise FunctionError(f"Runtime exited with code {self._process.returncode}") from error
         if answer is None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
@@ -31,8 +31,8 @@ DOMAIN = "dzd_local"
 STREAM = "openlineage"
 READY = re.compile(r"^Ready: adapter on (\S+), AWS on (\S+)\. ", re.MULTILINE)
 TOKEN = re.compile(r"\bolz_[0-9a-f]{8}_[A-Za-z0-9_-]{43}")
-START_SECONDS = 60
-STOP_SECONDS = 30
+START_SECONDS = 180
+STOP_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,8 @@ class Running:
     kinesis: KinesisClient
     sqs: SQSClient
     s3: S3Client
+    # Events by id, which never change: who waits for one more does not ask for all of them again.
+    known: dict[str, bytes] = field(default_factory=dict)
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - boto3's clients have a type each
         """Make a client of another of its services."""
@@ -84,7 +86,8 @@ class Running:
         """Give the bytes of every event in DataZone, by id."""
         pages = self.datazone.get_paginator("list_lineage_events").paginate(domainIdentifier=DOMAIN)
         ids = [item["id"] for page in pages for item in page["items"]]
-        return {one: self.event(one) for one in ids}
+        self.known.update((one, self.event(one)) for one in ids if one not in self.known)
+        return {one: self.known[one] for one in ids}
 
     def event(self, identifier: str) -> bytes:
         """Give the bytes of one event in DataZone."""
@@ -140,7 +143,7 @@ def run(terminal: Path, *parameters: str, **variables: str) -> subprocess.Popen[
         )
 
 
-def until[T](check: Callable[[], T], seconds: float = 60) -> T:
+def until[T](check: Callable[[], T], seconds: float = 120) -> T:
     """Ask `check` until it gives something true; fail after `seconds`."""
     deadline = time.monotonic() + seconds
     while not (answer := check()):

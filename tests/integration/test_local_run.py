@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import threading
-import time
 import uuid
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -237,6 +236,4 @@ def test_even_a_killed_one_leaves_no_process_behind(tmp_path: Path) -> None:
     children = running.children()
     assert children
     assert running.stop(signal.SIGKILL) == -signal.SIGKILL
-    started = time.monotonic()
-    until(lambda: not living(children), 5)
-    assert time.monotonic() - started < 5
+    until(lambda: not living(children))

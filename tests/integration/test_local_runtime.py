@@ -57,7 +57,7 @@ def test_a_function_sees_its_own_environment_and_nothing_else(make: Make) -> Non
     assert answer["environment"].items() >= ENVIRONMENT.items()
     assert answer["environment"].keys() - ENVIRONMENT.keys() <= {"LC_CTYPE", "__CF_USER_TEXT_ENCODING"}
     assert (answer["name"], answer["memory"]) == ("fn", "256")
-    assert 4000 < answer["remaining"] <= 5000
+    assert 1000 < answer["remaining"] <= 5000
     assert answer["request_id"]
 
 
@@ -109,12 +109,12 @@ def test_a_sandbox_killed_between_invocations_costs_one_invocation_at_most(make:
 
 
 def test_the_timeout_kills(make: Make) -> None:
-    runtime = make(timeout=0.3)
+    runtime = make(timeout=1)
     first = runtime.invoke({})
     started = time.monotonic()
-    with pytest.raises(FunctionError, match=r"timed out after 0\.3 seconds"):
-        runtime.invoke({"sleep": 5})
-    assert time.monotonic() - started < 2
+    with pytest.raises(FunctionError, match="timed out after 1 seconds"):
+        runtime.invoke({"sleep": 60})
+    assert time.monotonic() - started < 30
     assert first not in {process.pid for process in processes()}
     assert runtime.invoke({}) != first
 
@@ -152,14 +152,14 @@ def test_a_handler_that_cannot_be_imported_is_an_error_at_the_start(
     assert runtime.pids() == []
 
 
-def test_stopping_waits_for_what_runs_and_begins_nothing_more(make: Make) -> None:
+def test_stopping_waits_for_what_runs_and_begins_nothing_more(make: Make, log: list[str]) -> None:
     runtime = make()
     runtime.warm()
     done: list[object] = []
     thread = threading.Thread(target=lambda: done.append(runtime.invoke({"sleep": 0.4})))
     thread.start()
-    time.sleep(0.1)
-    runtime.stop(patience=5)
+    until(lambda: "sleeps" in log)
+    runtime.stop(patience=60)
     thread.join()
     assert len(done) == 1
     with pytest.raises(NoSandboxError):

@@ -150,7 +150,7 @@ def test_a_batch_never_exceeds_what_lambda_takes(aws: Aws, poll: Poll) -> None:
 
 def test_a_window_gathers_what_comes_one_by_one(aws: Aws, poll: Poll) -> None:
     received = Received()
-    stream = poll(received, window=1.5, batch_size=3)
+    stream = poll(received, window=60.0, batch_size=3)
     for number in range(3):
         put(aws, stream, ("k", b"%d" % number))
     until(received.records)
@@ -260,7 +260,7 @@ def left(aws: Aws, url: str) -> int:
 
 
 def test_messages_that_were_handled_are_deleted_and_those_reported_come_again(aws: Aws, serve: Poll) -> None:
-    url = queue(aws, "reported", VisibilityTimeout="1")
+    url = queue(aws, "reported", VisibilityTimeout="2")
     given: list[str] = []
 
     def answer(event: Any) -> object:  # noqa: ANN401 - any JSON
@@ -303,6 +303,6 @@ def test_a_large_batch_is_gathered_and_deleted_in_pieces(aws: Aws, serve: Poll) 
     for number in range(25):
         sqs.send_message(QueueUrl=url, MessageBody=str(number))
     sizes: list[int] = []
-    serve(url, lambda event: sizes.append(len(event["Records"])), batch_size=25, window=2.0, concurrency=1)
+    serve(url, lambda event: sizes.append(len(event["Records"])), batch_size=25, window=60.0, concurrency=1)
     until(lambda: left(aws, url) == 0)
     assert sizes == [25]
