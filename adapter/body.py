@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from adapter.model import Code, Received, Rejected, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # A synchronous Lambda payload is at most 6 MB (AWS Lambda quotas), so no plain body can be larger; a compressed one
 # may not grow larger either. A bomb of any size costs this much memory and no more.
@@ -20,12 +24,22 @@ _PLAIN = frozenset({"", "identity"})
 _GZIP = frozenset({"gzip", "x-gzip"})  # aliases: RFC 9110 section 8.4.1.3
 
 
-def opened(data: bytes, source: Source, encoding: str = "") -> Received:
-    """Make of a transport's `data` what is to be judged: decompressed, or refused as it came."""
+class Known(TypedDict, total=False):
+    """What a door may know of an event beside its bytes; see Received."""
+
+    producer: str | None
+    namespaces: tuple[str, ...] | None
+    replays: str | None
+    received_at: float
+    ids: Mapping[str, object]
+
+
+def opened(data: bytes, source: Source, encoding: str = "", **known: Unpack[Known]) -> Received:
+    """Make of a transport's `data` what is to be judged: decompressed, or refused as it came, with what is `known`."""
     raw = decompress(data, encoding)
     if isinstance(raw, Rejected):
-        return Received(data, source, refused=raw)
-    return Received(raw, source, packed=None if raw is data else len(data))
+        return Received(data, source, refused=raw, **known)
+    return Received(raw, source, packed=None if raw is data else len(data), **known)
 
 
 def decompress(data: bytes, encoding: str = "") -> bytes | Rejected:

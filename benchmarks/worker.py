@@ -28,7 +28,7 @@ def main(name: str) -> None:
     handler = getattr(import_module(module), function)
     for line in sys.stdin:
         envelope, size, times = json.loads(line)
-        posts = [_post(envelope, body) for body in events.BODIES[size]()] * times
+        posts = [post(envelope, body) for body in events.BODIES[size]()] * times
         print(_seconds(handler, posts) / len(posts), file=answers, flush=True)
 
 
@@ -40,7 +40,8 @@ def _seconds(handler: Callable[[Any, Any], dict[str, Any]], posts: list[dict[str
     return time.process_time() - started
 
 
-def _post(envelope: str, body: bytes) -> dict[str, Any]:
+def post(envelope: str, body: bytes) -> dict[str, Any]:
+    """Put `body` into an envelope of events/envelopes."""
     read: dict[str, Any] = json.loads((events.EVENTS / "envelopes" / envelope).read_bytes())
     return read | {"body": body.decode()}
 

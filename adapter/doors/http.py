@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from adapter.batch import MAX_ELEMENTS, NotAnArrayError, TooManyElementsError, elements
-from adapter.body import opened
+from adapter.body import Known, opened
 from adapter.doors import answers
 from adapter.doors.gateway import Request, request, request_id
 from adapter.model import Cause, Code, Deferred, Denial, Received, Rejected, Source
@@ -68,7 +68,7 @@ class HttpDoor:
             self.ingest.records.fault(error)
             if isinstance(caller, Denial):
                 return answers.unavailable()
-            received = _from(caller, Received(asked.body, Source.HTTP))
+            received = Received(asked.body, Source.HTTP, **_whose(caller))
             return self._answered(received, Deferred(Cause.UNEXPECTED), started)
         finally:
             self.ingest.records.flush()
@@ -93,13 +93,13 @@ class HttpDoor:
         return answers.denied(reason)
 
     def _event(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
-        received = _from(caller, opened(asked.body, Source.HTTP, asked.content_encoding))
-        if asked.replays:
-            received = replace(received, replays=asked.replays)
+        known = _whose(caller)
+        known["replays"] = asked.replays
+        received = opened(asked.body, Source.HTTP, asked.content_encoding, **known)
         return self._answered(received, self.ingest(received, started + DELIVERY_SECONDS), started)
 
     def _batch(self, asked: Request, caller: Caller, started: float) -> answers.Answer:
-        whole = _from(caller, opened(asked.body, Source.BATCH, asked.content_encoding))
+        whole = opened(asked.body, Source.BATCH, asked.content_encoding, **_whose(caller))
         received = [whole] if whole.refused else _elements(whole)
         self.ingest.records.batch(Source.BATCH, len(received))
         outcomes = self.lanes.run(received, started + DELIVERY_SECONDS)
@@ -131,8 +131,8 @@ class HttpDoor:
         return isinstance(self.ingest(replace(received, refused=last), 0.0), Rejected)
 
 
-def _from(caller: Caller, received: Received) -> Received:
-    return replace(received, producer=caller.producer, namespaces=caller.namespaces)
+def _whose(caller: Caller) -> Known:
+    return {"producer": caller.producer, "namespaces": caller.namespaces}
 
 
 def _elements(whole: Received) -> list[Received]:

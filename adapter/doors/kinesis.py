@@ -136,4 +136,4 @@ def _events(record: Mapping[str, Any], ids: Mapping[str, object]) -> list[Receiv
 
 
 def _event(data: bytes, arrived: float, ids: Mapping[str, object]) -> Received:
-    return replace(opened(data, Source.KINESIS), received_at=arrived, ids=ids)
+    return opened(data, Source.KINESIS, received_at=arrived, ids=ids)

@@ -266,7 +266,7 @@ def test_what_is_no_envelope_is_to_be_sent_again(envelope: dict[str, Any]) -> No
 
 
 def test_what_nobody_foresaw_keeps_the_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
     door = Door()
