@@ -45,6 +45,10 @@ mutants: setup  ## break each rule of the judging code and see a test notice (th
 chaos: setup  ## lose nothing on the worst of days (N=30000 events, SEED=…, at most SECONDS=1200)
 	@$(PYTHON) -m tests.chaos
 
+.PHONY: alarms
+alarms: setup  ## set each alarm off in a running system, by its fault and by no other (a minute)
+	$(PYTHON) -m pytest tests/alarms
+
 .PHONY: fuzz
 fuzz: setup  ## fuzz each way in, for SECONDS=60 seconds
 	$(UV) run --frozen --all-extras --group fuzz --quiet python -m tests.fuzz $(or $(SECONDS),60)

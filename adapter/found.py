@@ -11,11 +11,15 @@ which is harmless.
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
+
+from adapter.model import Cause
+from adapter.processing import UnansweredError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +42,7 @@ class Position:
 
 
 class Found:
-    """The bucket, seen from reconciliation. Its methods raise what botocore raises."""
+    """The bucket, seen from reconciliation. Its methods raise UnansweredError when S3 does not do what it is asked."""
 
     def __init__(self, client: S3Client, bucket: str) -> None:
         """Keep it in `bucket`."""
@@ -47,32 +51,47 @@ class Found:
 
     def position(self) -> Position | None:
         """Give the position that was saved last; None before the first time."""
-        try:
-            kept = self._client.get_object(Bucket=self._bucket, Key=POSITION)["Body"].read()
-        except ClientError as error:
-            if error.response.get("Error", {}).get("Code") == "NoSuchKey":
-                return None
-            raise
+        with _asked():
+            try:
+                kept = self._client.get_object(Bucket=self._bucket, Key=POSITION)["Body"].read()
+            except ClientError as error:
+                if error.response.get("Error", {}).get("Code") == "NoSuchKey":
+                    return None
+                raise
         return Position(**json.loads(kept))
 
     def save(self, position: Position) -> None:
         """Keep `position` in place of the last one."""
         body = json.dumps(asdict(position)).encode()
-        self._client.put_object(Bucket=self._bucket, Key=POSITION, Body=body, ContentType="application/json")
+        with _asked():
+            self._client.put_object(Bucket=self._bucket, Key=POSITION, Body=body, ContentType="application/json")
 
     def ids(self, after: float, before: float) -> frozenset[str]:
         """Give DataZone's ids of the failures found of the days from `after` to `before` (seconds since 1970)."""
-        return frozenset(key.rpartition("/")[2] for day in _days(after, before) for key in self._keys(day))
+        with _asked():
+            return frozenset(key.rpartition("/")[2] for day in _days(after, before) for key in self._keys(day))
 
     def add(self, lineage_event_id: str, created_at: float, quarantine_key: str) -> None:
         """Keep that a failure is found and where its bytes are."""
         key = f"{_FAILED}{_day(created_at)}/{lineage_event_id}"
-        self._client.put_object(Bucket=self._bucket, Key=key, Body=quarantine_key.encode(), ContentType="text/plain")
+        with _asked():
+            self._client.put_object(
+                Bucket=self._bucket, Key=key, Body=quarantine_key.encode(), ContentType="text/plain"
+            )
 
     def _keys(self, day: str) -> Iterator[str]:
         pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=f"{_FAILED}{day}/")
         for page in pages:
             yield from (found["Key"] for found in page.get("Contents", ()))
+
+
+@contextmanager
+def _asked() -> Iterator[None]:
+    """Name what S3 does not do; it is no exception that nobody foresaw."""
+    try:
+        yield
+    except (BotoCoreError, ClientError) as error:
+        raise UnansweredError(Cause.QUARANTINE_UNREACHABLE) from error
 
 
 def _day(moment: float) -> str:

@@ -49,7 +49,7 @@ class Listed:
 
 
 class UnansweredError(Exception):
-    """DataZone did not answer, or there was no time left to ask it; `cause` says why."""
+    """DataZone or the bucket did not answer, or there was no time left to ask; `cause` says why."""
 
     def __init__(self, cause: Cause) -> None:
         super().__init__(cause.value)

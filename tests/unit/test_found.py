@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import boto3
 import pytest
-from botocore.exceptions import ClientError
 from moto import mock_aws
 
 from adapter.found import Found, Position
+from adapter.processing import UnansweredError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +40,16 @@ def test_the_last_position_is_the_one(client: S3Client) -> None:
 
 def test_a_bucket_that_cannot_be_read_is_no_first_time(client: S3Client) -> None:
     """Or reconciliation would begin anew, and leave out what lies before."""
-    with pytest.raises(ClientError):
+    with pytest.raises(UnansweredError, match="quarantine_unreachable"):
         Found(client, "another").position()
+
+
+def test_a_bucket_that_cannot_be_reached_is_named(client: S3Client) -> None:
+    """It is no exception that nobody foresaw, about which somebody would be woken."""
+    away = Found(client, "another")
+    for ask in (lambda: away.save(Position(1, 1)), lambda: away.ids(NOON, NOON), lambda: away.add("1", NOON, "key")):
+        with pytest.raises(UnansweredError, match="quarantine_unreachable"):
+            ask()
 
 
 def test_failures_are_known_by_the_days_datazone_took_them_on(client: S3Client) -> None:
