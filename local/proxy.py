@@ -168,7 +168,7 @@ def _context(request: Request) -> dict[str, Any]:
         "apiId": _API_ID,
         "domainName": request.header("Host"),
         "domainPrefix": _API_ID,
-        "requestId": str(uuid.uuid4()),
+        "requestId": request.request_id,
         "stage": "$default",
     }
 

@@ -9,7 +9,8 @@ import errno
 import json
 import sys
 import traceback
-from dataclasses import dataclass
+import uuid
+from dataclasses import dataclass, field
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -50,13 +51,17 @@ class _BrokenBodyError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as it came: `target` is the path and query as sent, `body` is without chunks and still compressed."""
+    """A request as it came: `target` is the path and query as sent, `body` is without chunks and still compressed.
+
+    `request_id` is what the gateway calls it, to its authorizer and to its function alike.
+    """
 
     method: str
     target: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
     client: str
+    request_id: str = field(default_factory=lambda: str(uuid.uuid4()), compare=False)
 
     @property
     def path(self) -> str:

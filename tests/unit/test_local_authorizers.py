@@ -113,6 +113,17 @@ def test_the_function_is_told_what_the_authorizer_said(payload_format: str) -> N
     assert told == (YES["context"] if payload_format == "1.0" else {"lambda": YES["context"]})
 
 
+@pytest.mark.parametrize("payload_format", ["1.0", "2.0"])
+def test_a_request_is_called_the_same_before_authorizer_and_function(payload_format: str) -> None:
+    function, asked = Function({"statusCode": 200, "body": "{}"}), Function(YES)
+    gateway = Gateway({"$default": Route(function, payload_format, Authorizer(asked.invoke, 0))})
+    for _ in range(2):
+        gateway(request("Bearer x"))
+    ids = [[event["requestContext"]["requestId"] for event in one.asked] for one in (function, asked)]
+    assert ids[0] == ids[1]
+    assert len(set(ids[0])) == 2
+
+
 def _template(**parameters: str) -> Template:
     given = {**PARAMETERS, **parameters}
     return resources.named(read(TEMPLATE, given, resources.PSEUDO_PARAMETERS), "http://127.0.0.1:4566")
