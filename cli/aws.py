@@ -201,8 +201,14 @@ def missing(error: ClientError) -> bool:
 
 
 def _refused(error: ClientError, what: str) -> AwsError:
-    code = error.response.get("Error", {}).get("Code")
-    return (UnseenError if code in _DENIED | _EXPIRED else AwsError)(_refusal(error, what))
+    unseen = error.response.get("Error", {}).get("Code") in _DENIED | _EXPIRED or _is_nowhere(error)
+    return (UnseenError if unseen else AwsError)(_refusal(error, what))
+
+
+def _is_nowhere(error: ClientError) -> bool:
+    """Say whether CloudFormation knows no such stack: it may be in another region or account."""
+    said = error.response.get("Error", {}).get("Message", "")
+    return error.operation_name == "DescribeStacks" and "does not exist" in said
 
 
 def _refusal(error: ClientError, what: str) -> str:
@@ -215,6 +221,6 @@ def _refusal(error: ClientError, what: str) -> str:
         return f"{what}: AWS does not take these credentials ({code}); log in again or check AWS_PROFILE"
     if absent := _ABSENT.get(f"{operation} {code}") or _ABSENT.get(code.rpartition(".")[2]):
         return f"{what}: {absent}"
-    if operation == "DescribeStacks" and "does not exist" in said:
+    if _is_nowhere(error):
         return f"{what}: no such stack in this account and region; check --stack, AWS_PROFILE and AWS_REGION"
     return f"{what}: {operation} failed: {code} {said}".rstrip()

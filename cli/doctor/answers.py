@@ -27,7 +27,7 @@ _TO_DO: Mapping[str, str] = {
         "SQS and S3"
     ),
     "refused_by_datazone": "DataZone calls a valid event invalid: ask AWS whether the domain takes lineage",
-    "401": "the gateway wants a token: put one into LINEAGE_ADAPTER_API_KEY",
+    "401": "the gateway wants a token that is live: with Access=jwt one of JwtIssuer for JwtAudience",
     "403": (
         "the token is not known, revoked or over (lineage-adapter token list), or the secret cannot be read; the "
         "authorizer's log names the reason"

@@ -10,6 +10,7 @@ import json
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,10 +22,9 @@ from adapter.processing import Status
 from cli import aws
 from cli.address import EVENT_PATH
 from cli.doctor import answers
-from cli.doctor.finding import Finding, failed, not_looked_at, ok, warning
-from cli.doctor.keeping import some
+from cli.doctor.finding import Finding, failed, not_looked_at, ok, some, warning
 from cli.status import NAMESPACE as METRICS
-from cli.verify import Domain
+from cli.verify import LOOKED_AT, Domain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ _PRODUCER = "urn:lineage-adapter:doctor"
 _SCHEMA = "https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.2, 5.0
 # How far two clocks may be apart.
-_EARLIER = timedelta(minutes=10)
+_EARLIER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class _Followed:
 
     def _found(self, domain: Domain) -> str | None:
         """Look a deferred one up in the domain's list, which names no tokens; its run is its own."""
-        listed = domain.listed(self.began - _EARLIER)
+        listed = islice(domain.listed(self.began - _EARLIER), LOOKED_AT)
         return next((found.lineage_event_id for (run, *_), found in listed if run == self.canary.run_id), None)
 
     def _ended(self, identifier: str, raw: bytes, status: str, *, deferred: bool) -> Finding:
@@ -154,7 +154,7 @@ class _Followed:
     def _unfinished(self, identifier: str | None, status: str | None) -> Finding:
         if identifier is None:
             return failed(
-                f"deferred, and not in DataZone after {self._seconds()} s{self._causes()}",
+                f"deferred, and not among DataZone's events after {self._seconds()} s{self._causes()}",
                 "it is not lost: it waits in the backlog; the HTTP function's log has its cause by this client token: "
                 f"{self.canary.client_token}",
             )

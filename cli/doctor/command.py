@@ -56,7 +56,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Patient:
+class Examination:
     """What is looked at; its deployment and its door are known once they have been found."""
 
     asked: Asked
@@ -67,7 +67,7 @@ class Patient:
     def checks(self) -> Iterator[Check]:
         """Give everything to look at, in its order; the one after each other, since what is found says what is next."""
         yield Check("credentials", self._credentials)
-        yield Check("stack", self._stack, ("credentials",))
+        yield Check("stack", self._stack, ("credentials",) if self.asked.stack else ())
         self.door = self._found_door()
         if self.door:
             yield from self.door.checks()
@@ -157,9 +157,9 @@ def doctor(context: click.Context, /, *, with_emitters: bool, as_json: bool, **g
     if not (asked.stack or asked.url):
         raise click.UsageError("name the adapter's stack with --stack, or its address with --url")
     with _client() as client:
-        patient = Patient(asked, client)
-        found = _told(patient, as_json=as_json)
-    target = patient.target() if with_emitters else None
+        examination = Examination(asked, client)
+        found = _told(examination, as_json=as_json)
+    target = examination.target() if with_emitters else None
     status = exit_status(found.values())
     if as_json:
         click.echo(json.dumps(_object(found, target, status), indent=2))
@@ -177,10 +177,10 @@ def _client() -> httpx.Client:
         raise aws.AwsError("the environment's SSL_CERT_FILE, SSL_CERT_DIR or proxy settings cannot be used") from None
 
 
-def _told(patient: Patient, *, as_json: bool) -> dict[str, Finding]:
+def _told(examination: Examination, *, as_json: bool) -> dict[str, Finding]:
     """Look at everything, and print each finding when it is there."""
     found: dict[str, Finding] = {}
-    for name, finding in examined(patient.checks()):
+    for name, finding in examined(examination.checks()):
         found[name] = finding
         if not as_json:
             _print(name, finding)

@@ -9,7 +9,7 @@ import ipaddress
 import socket
 import ssl
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -31,6 +31,12 @@ PATIENCE = 15.0
 _CLOCK_LIMIT, _CLOCK_DOUBT = 300, 60
 _DAY = 24 * 60 * 60
 _CERTIFICATE_DAYS = 14
+
+# What an API answers under a name, or from a network, that is turned off.
+_CLOSED = (
+    "check the URL; PublicEndpoint=disabled and TruststoreUri turn the name off that AWS gives the API, and the "
+    "private API answers through its VPC endpoints only"
+)
 
 ACCESS, TOKEN = "access", "token"
 
@@ -106,7 +112,8 @@ class Door:
         except OSError as error:
             return failed(
                 f"{self._host}:{self._port} does not let itself be connected to ({error})",
-                "check the way there from this machine: firewall, proxy, VPN, security groups of a VPC endpoint",
+                "check the way there from this machine: firewall, proxy, VPN, security groups of a VPC endpoint; with "
+                "TruststoreUri it asks for a client certificate, which this command does not have",
             )
 
     def _plain(self) -> Finding:
@@ -133,7 +140,8 @@ class Door:
             return answers.unanswered(error)
         if self.health.status_code == 200 and answers.body(self.health).get("status") == "ok":  # noqa: PLR2004 - HTTP's
             return ok(f"{self.health.elapsed.total_seconds() * 1000:,.0f} ms")
-        return answers.explained(self.health, "GET /health")
+        said = answers.explained(self.health, "GET /health")
+        return replace(said, to_do=_CLOSED) if self.health.status_code in (403, 404) else said
 
     def _clock(self) -> Finding:
         date = self.health.headers.get("Date") if self.health else None
@@ -182,8 +190,8 @@ class Door:
         if not self.api_key:
             return not_looked_at(
                 "no token is given, so nothing was tried with one",
-                f"put a producer's token into the environment variable {API_KEY}, or its file's path into "
-                "--api-key-file; lineage-adapter token issue makes one",
+                f"put a producer's token into the environment variable {API_KEY}, or into a file and its path into "
+                "--api-key-file; docs/doctor.md makes one",
             )
         try:
             answer = self.post(BATCH_PATH, b"[]", with_token=True)

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from cli.aws import AwsError, UnseenError
+from cli.report import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +23,7 @@ class State(StrEnum):
     SKIPPED = "skipped"
 
 
+_NAMED = 5
 # With these, what hangs on it can be looked at.
 _STANDS = frozenset({State.OK, State.WARNING})
 
@@ -72,12 +74,19 @@ def skipped(said: str, to_do: str | None = None) -> Finding:
     return Finding(State.SKIPPED, said, to_do)
 
 
+def some(names: Iterable[str]) -> str:
+    """Name a few of many."""
+    told = [printable(name) for name in names]
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return f"{', '.join(told[:_NAMED])}{more}"
+
+
 def examined(checks: Iterable[Check]) -> Iterator[tuple[str, Finding]]:
     """Look at everything in its order, whatever is found, and yield each name with its finding."""
     states: dict[str, State] = {}
     for check in checks:
         lacking = next((need for need in check.needs if states[need] not in _STANDS), None)
-        finding = skipped(f"because of this: {lacking}") if lacking else _looked(check)
+        finding = skipped(f"because {lacking} is {states[lacking]}") if lacking else _looked(check)
         states[check.name] = finding.state
         yield check.name, finding
 

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING
 
 from cli import aws
 from cli.backlog import numbers
-from cli.doctor.finding import Check, Finding, failed, ok, warning
+from cli.doctor.finding import Check, Finding, failed, ok, some, warning
 from cli.producers import ProducersError, Secret
-from cli.report import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from adapter.producers import Producer, Producers
     from cli.doctor.deployment import Deployment
 
 _EXPIRY_DAYS = 14
 _DAY = 24 * 60 * 60
-# How many of something are named in one line.
-_NAMED = 5
 
 
 def checks(stack: str, deployment: Deployment, endpoint_url: str | None) -> Iterator[Check]:
@@ -73,13 +70,6 @@ def _is_live(producer: Producer, now: float) -> bool:
 
 def _troubles(names: dict[str, list[str]]) -> str:
     return "; ".join(f"{what}: {some(whose)}" for what, whose in names.items() if whose)
-
-
-def some(names: Iterable[str]) -> str:
-    """Name a few of many."""
-    told = [printable(name) for name in names]
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-    return f"{', '.join(told[:_NAMED])}{more}"
 
 
 def _backlog(stack: str, url: str, endpoint_url: str | None) -> Finding:

@@ -10,8 +10,7 @@ from adapter.found import POSITION
 from cli import aws
 from cli.bucket import Bucket
 from cli.doctor.deployment import ALARM, FUNCTION, MAPPING, ROLE
-from cli.doctor.finding import Check, Finding, failed, ok, skipped, warning
-from cli.doctor.keeping import some
+from cli.doctor.finding import Check, Finding, failed, ok, skipped, some, warning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import boto3
 import pytest
 from click.testing import CliRunner, Result
 
@@ -70,7 +71,7 @@ def test_an_address_alone_is_enough_for_what_emitters_meet(system: Running) -> N
 
 
 @dataclass(slots=True)
-class Ward:
+class Gated:
     """A system of our own to break, tokens for all and for one namespace, and how all was when last looked at."""
 
     system: Running
@@ -99,59 +100,55 @@ class Ward:
 
 
 @pytest.fixture(scope="module")
-def ward(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ward]:
-    folder = tmp_path_factory.mktemp("ward")
+def gated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gated]:
+    folder = tmp_path_factory.mktemp("gated")
     running = start(folder / "terminal", "EnableStream=false", AUTH="on", QUEUE_SPEED="100")
     (folder / "token").write_text(token(running))
     Found(running.s3, running.bucket).save(Position(time.time() - 900, time.time()))
     secret = Secret(running.client("secretsmanager"), f"{STACK}-producers")
     (folder / "elsewhere").write_text(secret.issue("elsewhere", ("retail",)))
-    ward = Ward(running, folder / "token", folder / "elsewhere", {})
-    ward.states = states(ward.look("--no-canary"))
-    assert set(ward.states.values()) == {"ok", "warning", "skipped"}
-    yield ward
+    gated = Gated(running, folder / "token", folder / "elsewhere", {})
+    gated.states = states(gated.look("--no-canary"))
+    assert set(gated.states.values()) == {"ok", "warning", "skipped"}
+    yield gated
     assert running.stop() == 0
 
 
-def dead_letter(ward: Ward) -> None:
-    ward.system.sqs.send_message(QueueUrl=ward.output("DeadLetterUrl"), MessageBody="{}")
+def dead_letter(gated: Gated) -> None:
+    gated.system.sqs.send_message(QueueUrl=gated.output("DeadLetterUrl"), MessageBody="{}")
 
 
-def alarm_fires(ward: Ward) -> None:
-    ward.system.client("cloudwatch").set_alarm_state(
+def alarm_fires(gated: Gated) -> None:
+    gated.system.client("cloudwatch").set_alarm_state(
         AlarmName=f"{STACK}-UnkeptAlarm", StateValue="ALARM", StateReason="a test"
     )
 
 
-def no_versions(ward: Ward) -> None:
-    ward.system.s3.put_bucket_versioning(Bucket=ward.system.bucket, VersioningConfiguration={"Status": "Suspended"})
+def no_versions(gated: Gated) -> None:
+    gated.system.s3.put_bucket_versioning(Bucket=gated.system.bucket, VersioningConfiguration={"Status": "Suspended"})
 
 
-def unfinished(ward: Ward) -> None:
-    Found(ward.system.s3, ward.system.bucket).save(Position(time.time() - 7200, time.time()))
+def unfinished(gated: Gated) -> None:
+    Found(gated.system.s3, gated.system.bucket).save(Position(time.time() - 7200, time.time()))
 
 
-def token_runs_out(ward: Ward) -> None:
-    Secret(ward.system.client("secretsmanager"), f"{STACK}-producers").issue("retail", ("retail",), 3600)
+def token_runs_out(gated: Gated) -> None:
+    Secret(gated.system.client("secretsmanager"), f"{STACK}-producers").issue("retail", ("retail",), 3600)
 
 
-def secret_is_gone(ward: Ward) -> None:
-    ward.system.client("secretsmanager").delete_secret(SecretId=f"{STACK}-producers", ForceDeleteWithoutRecovery=True)
+def secret_is_gone(gated: Gated) -> None:
+    gated.system.client("secretsmanager").delete_secret(SecretId=f"{STACK}-producers", ForceDeleteWithoutRecovery=True)
 
 
-def queue_is_gone(ward: Ward) -> None:
-    ward.system.sqs.delete_queue(QueueUrl=ward.output("BacklogUrl"))
+def queue_is_gone(gated: Gated) -> None:
+    gated.system.sqs.delete_queue(QueueUrl=gated.output("BacklogUrl"))
 
 
-def stream_is_gone(ward: Ward) -> None:
-    ward.system.kinesis.delete_stream(StreamName=ward.output("StreamName"))
-
-
-def bucket_is_gone(ward: Ward) -> None:
-    everything = ward.system.s3.list_object_versions(Bucket=ward.system.bucket).get("Versions", [])
+def bucket_is_gone(gated: Gated) -> None:
+    everything = gated.system.s3.list_object_versions(Bucket=gated.system.bucket).get("Versions", [])
     for one in everything:
-        ward.system.s3.delete_object(Bucket=ward.system.bucket, Key=one["Key"], VersionId=one["VersionId"])
-    ward.system.s3.delete_bucket(Bucket=ward.system.bucket)
+        gated.system.s3.delete_object(Bucket=gated.system.bucket, Key=one["Key"], VersionId=one["VersionId"])
+    gated.system.s3.delete_bucket(Bucket=gated.system.bucket)
 
 
 @pytest.mark.parametrize(
@@ -162,56 +159,72 @@ def bucket_is_gone(ward: Ward) -> None:
     ],
 )
 def test_a_service_that_fails_is_named_and_one_that_denies_is_not_called_broken(
-    ward: Ward, fault: dict[str, Any], found: dict[str, str]
+    gated: Gated, fault: dict[str, Any], found: dict[str, str]
 ) -> None:
-    with ward.fault(**fault):
-        now = ward.look("--no-canary")
-    assert ward.changed(now) == found
+    with gated.fault(**fault):
+        now = gated.look("--no-canary")
+    assert gated.changed(now) == found
     assert now.exit_code == (1 if "FAILED" in found.values() else 2)
 
 
 @pytest.mark.parametrize("service", ["sts", "cloudformation"])
-def test_where_nothing_can_be_looked_up_that_is_said_and_nothing_else(ward: Ward, service: str) -> None:
-    with ward.fault(service=service, status=403, code="AccessDenied"):
-        now = ward.look("--no-canary")
+def test_where_nothing_can_be_looked_up_that_is_said_and_nothing_else(gated: Gated, service: str) -> None:
+    with gated.fault(service=service, status=403, code="AccessDenied"):
+        now = gated.look("--no-canary")
     assert now.exit_code == 2
     assert f"needs {service}:" in now.stdout
     assert "canary" not in states(now)
 
 
-def test_a_token_that_is_none_and_one_for_elsewhere_are_explained(ward: Ward, tmp_path: Path) -> None:
+def test_a_token_that_is_none_and_one_for_elsewhere_are_explained(gated: Gated, tmp_path: Path) -> None:
     wrong = tmp_path / "wrong"
     wrong.write_text("olz_00000000_" + "x" * 43)
-    found = ward.look(api_key=wrong)
-    assert ward.changed(found) == {"token": "FAILED"}
+    found = gated.look(api_key=wrong)
+    assert gated.changed(found) == {"token": "FAILED"}
     assert wrong.read_text() not in found.stdout
-    found = ward.look(api_key=ward.elsewhere)
-    assert ward.changed(found) == {"canary": "FAILED"}
+    found = gated.look(api_key=gated.elsewhere)
+    assert gated.changed(found) == {"canary": "FAILED"}
     assert "--namespace" in found.stdout
 
 
-def test_without_a_token_nothing_is_tried_with_one(ward: Ward) -> None:
-    result = doctor(ward.system, "--stack", STACK, "--json")
+def test_a_stack_that_is_nowhere_and_no_credentials_leave_nothing_to_look_at(
+    system: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An address is looked at all the same."""
+    nowhere = doctor(system, "--stack", "nowhere", "--url", system.url, "--no-canary", "--json")
+    assert (states(nowhere)["stack"], states(nowhere)["access"], nowhere.exit_code) == ("not looked at", "warning", 2)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(variable)
+    # It has the credentials of the first time it was asked.
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    without = doctor(system, "--url", system.url, "--no-canary", "--json")
+    assert (states(without)["credentials"], without.exit_code) == ("skipped", 0)
+    assert doctor(system, "--stack", STACK, "--json").exit_code == 2
+
+
+def test_without_a_token_nothing_is_tried_with_one(gated: Gated) -> None:
+    result = doctor(gated.system, "--stack", STACK, "--json")
     assert (states(result)["token"], states(result)["canary"]) == ("not looked at", "skipped")
     assert result.exit_code == 2
     assert "apiKey: TOKEN" in result.stdout
 
 
-def test_a_canary_that_datazone_cannot_process_has_failed(ward: Ward) -> None:
-    with ward.fault(processing_fails=1.0):
-        assert states(ward.look())["canary"] == "FAILED"
+def test_a_canary_that_datazone_cannot_process_has_failed(gated: Gated) -> None:
+    with gated.fault(processing_fails=1.0):
+        assert states(gated.look())["canary"] == "FAILED"
 
 
-def test_a_canary_that_has_to_wait_says_why_and_is_followed_through_the_backlog(ward: Ward) -> None:
+def test_a_canary_that_has_to_wait_says_why_and_is_followed_through_the_backlog(gated: Gated) -> None:
     """The HTTP function does not ask again at once when DataZone is back; the backlog's does."""
-    with ward.fault(status=402):
+    with gated.fault(status=402):
         for _ in range(FAILURES - 1):
-            bearer = f"Bearer {ward.api_key.read_text()}"
-            assert ward.system.post(run_event(), authorization=bearer).status == 202
-        found = ward.look("--wait", "1")
+            bearer = f"Bearer {gated.api_key.read_text()}"
+            assert gated.system.post(run_event(), authorization=bearer).status == 202
+        found = gated.look("--wait", "1")
     assert (states(found)["domain"], states(found)["canary"]) == ("FAILED", "FAILED")
     assert "it was deferred (202); deferred for" in found.stdout
-    arrived = ward.look()
+    arrived = gated.look()
     assert states(arrived)["canary"] == "warning"
     assert "by way of the backlog" in arrived.stdout
 
@@ -230,10 +243,10 @@ def test_a_canary_that_has_to_wait_says_why_and_is_followed_through_the_backlog(
     ],
 )
 def test_what_is_broken_is_named_and_nothing_else(
-    ward: Ward, breaks: Callable[[Ward], None], found: dict[str, str]
+    gated: Gated, breaks: Callable[[Gated], None], found: dict[str, str]
 ) -> None:
     """One after the other, and none is mended."""
-    breaks(ward)
-    now = ward.look("--no-canary")
-    assert ward.changed(now) == found, now.stdout
-    ward.states = states(now)
+    breaks(gated)
+    now = gated.look("--no-canary")
+    assert gated.changed(now) == found, now.stdout
+    gated.states = states(now)

@@ -462,7 +462,7 @@ def processed(status: str) -> Callable[[bytes], Response]:
         (taken, lambda raw: processed("SUCCESS")(raw + b" "), State.FAILED, "other bytes"),
         (taken, lambda _: denied("datazone"), State.NOT_LOOKED_AT, "datazone:GetLineageEvent"),
         (lambda _: taken(b"{}"), processed("SUCCESS"), State.FAILED, "another event"),
-        (deferred, processed("SUCCESS"), State.FAILED, "not in DataZone"),
+        (deferred, processed("SUCCESS"), State.FAILED, "not among"),
         (lambda _: json_response(503, {"code": "unavailable"}), processed("SUCCESS"), State.FAILED, "unavailable"),
     ],
 )

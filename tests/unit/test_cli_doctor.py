@@ -52,7 +52,7 @@ def test_everything_is_looked_at_though_one_fails_except_what_hangs_on_it() -> N
         State.OK,
         State.SKIPPED,
     ]
-    assert found["b"].said.endswith("a")
+    assert (found["b"].said, found["e"].said) == ("because a is FAILED", "because b is skipped")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_what_makes_no_sense_is_said_at_once(typed: list[str]) -> None:
 @pytest.mark.parametrize(
     ("status", "body", "said", "to_do"),
     [
-        (401, {"message": "Unauthorized"}, "401", "LINEAGE_ADAPTER_API_KEY"),
+        (401, {"message": "Unauthorized"}, "401", "JwtIssuer"),
         (403, {"message": "Forbidden"}, "403", "token list"),
         (403, {"code": "namespace_not_allowed", "quarantineKey": "quarantine/a/b.event"}, "b.event", "--namespace"),
         (403, {"code": "unknown_producer"}, "unknown_producer", "token allow"),
