@@ -1,7 +1,8 @@
 """Who may write, the whole way: the gateway, the authorizer it asks, the secret, the door, as an operator runs them.
 
 A copy of the secret is believed for a minute, but whoever comes with an unknown token has it read again after five
-seconds: that is how these tests see changes without waiting for so long.
+seconds: that is how these tests see changes without waiting for so long. The tokens of most are issued before anybody
+is asked for one, so that nobody has to wait for them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +27,7 @@ from adapter.doors.http import BATCH_PATH
 from cli.producers import Secret
 from local.resources import STACK
 from tests.fakes import run_event
-from tests.integration.running import Running, start, token, until
+from tests.integration.running import Running, start, token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +37,28 @@ PRODUCERS = f"{STACK}-producers"
 UNKNOWN = "olz_00000000_" + "x" * 43
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """One of a producer with two patterns, issued by the command, and some with one."""
+
+    retail: str
+    python: str
+    rotated: str
+    revoked: str
+
+
 @pytest.fixture(scope="module")
 def gated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     """Run a system that asks for tokens and whose gateway believes an answer for a second."""
     running = start(tmp_path_factory.mktemp("gated") / "terminal", "AuthorizerCacheSeconds=1", AUTH="on")
     yield running
     assert running.stop() == 0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tokens(gated: Running) -> Tokens:
+    retail = issued(gated, "retail-spark", "--namespace", "retail", "--namespace", "retail-*")
+    return Tokens(retail, *(secret(gated).issue(name, (name,)) for name in ("python", "rotated", "revoked")))
 
 
 def secret(system: Running) -> Secret:
@@ -72,11 +90,6 @@ def post(system: Running, body: bytes, path: str = "/api/v1/lineage", /, bearer:
         connection.close()
 
 
-def let_in(system: Running, *bearers: str) -> None:
-    """Wait until tokens that were issued just now are known."""
-    until(lambda: {post(system, b"[]", BATCH_PATH, bearer=bearer)[0] for bearer in bearers} == {200})
-
-
 def of(namespace: str, run: int = 1) -> bytes:
     return run_event(run, job={"namespace": namespace, "name": "orders"})
 
@@ -104,9 +117,10 @@ def test_health_asks_nobody(gated: Running) -> None:
     assert gated.get("/health").status == 200
 
 
-def test_a_producer_writes_to_its_namespaces_only_and_what_is_refused_is_kept_under_its_name(gated: Running) -> None:
-    mine = issued(gated, "retail-spark", "--namespace", "retail", "--namespace", "retail-*")
-    let_in(gated, mine)
+def test_a_producer_writes_to_its_namespaces_only_and_what_is_refused_is_kept_under_its_name(
+    gated: Running, tokens: Tokens
+) -> None:
+    mine = tokens.retail
     assert post(gated, of("retail-eu", 11), bearer=mine)[0] == 200
     status, body = post(gated, of("finance", 12), bearer=mine)
     assert (status, body["code"]) == (403, "namespace_not_allowed")
@@ -119,10 +133,8 @@ def test_a_producer_writes_to_its_namespaces_only_and_what_is_refused_is_kept_un
     assert body["failed_events"][0]["reason"].startswith("namespace_not_allowed")
 
 
-def test_the_python_client_s_api_key_is_taken(gated: Running) -> None:
-    mine = secret(gated).issue("python", ("python",))
-    let_in(gated, mine)
-    auth = {"type": "api_key", "apiKey": mine}
+def test_the_python_client_s_api_key_is_taken(gated: Running, tokens: Tokens) -> None:
+    auth = {"type": "api_key", "apiKey": tokens.python}
     sender = OpenLineageClient(config={"transport": {"type": "http", "url": gated.url, "auth": auth}})
     before = set(gated.delivered())
     sender.emit(
@@ -137,14 +149,14 @@ def test_the_python_client_s_api_key_is_taken(gated: Running) -> None:
     assert len(set(gated.delivered()) - before) == 1
 
 
-def test_rotated_revoked_and_unreadable(gated: Running) -> None:
+def test_rotated_revoked_and_unreadable(gated: Running, tokens: Tokens) -> None:
     """In this order, since nobody is let in after the last."""
-    old, gone = (secret(gated).issue(name, ("*",)) for name in ("rotated", "revoked"))
-    let_in(gated, old, gone)
+    old, gone = tokens.rotated, tokens.revoked
+    assert {post(gated, b"[]", BATCH_PATH, bearer=one)[0] for one in (old, gone)} == {200}
     new = secret(gated).rotate("rotated", overlap=1)
     secret(gated).revoke("revoked", None)
     time.sleep(NEWS_SECONDS + 0.2)
-    assert post(gated, run_event(), bearer=new)[0] == 200
+    assert post(gated, of("rotated"), bearer=new)[0] == 200
     assert {post(gated, run_event(), bearer=one)[0] for one in (old, gone)} == {403}
     gated.client("secretsmanager").delete_secret(SecretId=PRODUCERS, ForceDeleteWithoutRecovery=True)
     time.sleep(NEWS_SECONDS + 0.2)
