@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +18,7 @@ from cli import producers
 from local.account import ACCOUNT, REGION
 from local.resources import STACK
 from local.system import System, client
+from tests.alarms.counted import Counted
 from tests.alarms.evaluation import Metric
 from tests.fakes import run_event
 from tests.integration.running import processes, until
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from moto.sqs.models import Message
-
-# Longer than any fault takes, so that all that was counted of one is in one period.
-_PERIOD = 3600
 
 
 def ours(name: str, **dimensions: str) -> Metric:
@@ -41,42 +37,12 @@ def ours(name: str, **dimensions: str) -> Metric:
 COMPLETE = ours("ReconcileComplete")
 
 
-@dataclass
-class Bench:
-    """A system that asks for tokens, and the moment from which on things are counted."""
+class Bench(Counted):
+    """A system that asks for tokens."""
 
-    system: System
-    began: float = 0.0
-
-    def begin(self) -> None:
-        """Count from now on; CloudWatch knows seconds."""
-        self.began = float(int(time.time()) + 1)
-        time.sleep(self.began - time.time())
-
-    def seen(self, metric: Metric) -> float | None:
-        """Read a metric back, from the beginning until now."""
-        # moto compares dimensions in the order in which the functions say them: the service first.
-        dimensions = sorted(metric.dimensions, key=lambda one: one[0] != "service")
-        said = {
-            "Metric": {
-                "Namespace": metric.namespace,
-                "MetricName": metric.name,
-                "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions],
-            },
-            "Period": _PERIOD,
-            "Stat": metric.statistic,
-        }
-        answer = self._cloudwatch.get_metric_data(
-            MetricDataQueries=[{"Id": "m", "MetricStat": said}],
-            StartTime=datetime.fromtimestamp(self.began, UTC),
-            EndTime=datetime.now(UTC) + timedelta(seconds=2),
-        )
-        values: list[float] = answer["MetricDataResults"][0]["Values"]
-        return values[0] if values else None
-
-    def wait_for(self, metric: Metric) -> None:
-        """Wait until it has been counted."""
-        until(lambda: self.seen(metric), 30)
+    def __init__(self, system: System) -> None:
+        super().__init__(system.aws_url)
+        self.system = system
 
     def settle(self) -> None:
         """Wait until reconciliation has come by, and what was counted until now has arrived."""
@@ -137,7 +103,3 @@ class Bench:
     def _messages(self, queue: str) -> list[Message]:
         name = self.outputs[queue].rpartition("/")[2]
         return sqs_backends[ACCOUNT][REGION].get_queue(name)._messages  # noqa: SLF001 - to make one older than it is
-
-    @cached_property
-    def _cloudwatch(self) -> Any:  # noqa: ANN401 - as above
-        return self.client("cloudwatch")

@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import group
+from tests.alarms.counted import Counted
+from tests.alarms.evaluation import Metric, alarms
 from tests.fakes import run_event
 from tests.integration.running import Running, until
 
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 STACK = ("--stack", "lineage-adapter")
+# As many as have to be refused before the alarm counts (RejectionLeast).
+RUNS = range(1, 6)
+DELIVERED = Metric("LineageAdapter", "Delivered", frozenset({("service", "lineage-adapter"), ("door", "http")}), "Sum")
 
 
 @pytest.fixture
@@ -31,30 +36,40 @@ def typed(system: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> C
 
 
 def test_a_bad_facet_is_seen_found_repaired_and_proved(system: Running, typed: Callable[..., Result]) -> None:
-    """`status`, `quarantine list`, `show`, a repair, `lint`, `replay`, and `verify` says that it is there."""
+    """An alarm, `status`, `quarantine list`, `show`, a repair, `lint`, `replay`, no alarm, and `verify` is content."""
     namespace = f"retail-{uuid.uuid4()}"
+    alarm, counted = alarms()["RejectionRateAlarm"], Counted(system.aws_url)
+    counted.begin()
     before = rejected(typed)
-    assert system.post(bad(namespace)).status == 422
-    until(lambda: rejected(typed) == before + 1)
+    for run in RUNS:
+        assert system.post(bad(namespace, run)).status == 422
+    until(lambda: alarm.fires(counted.seen))
+    until(lambda: rejected(typed) == before + len(RUNS))
 
-    (listed,) = typed("quarantine", "list", *STACK, "--job-namespace", namespace, "--json").output.splitlines()
-    found = json.loads(listed)
-    assert (found["code"], found["errors"][0]["path"]) == ("schema_violation", "/job/facets/upgraded/_schemaURL")
-    assert typed("quarantine", "show", *STACK, found["key"], "--output", "event.json").exit_code == 0
-    assert Path("event.json").read_bytes() == bad(namespace)
+    listed = typed("quarantine", "list", *STACK, "--job-namespace", namespace, "--json").output.splitlines()
+    assert len(listed) == len(RUNS)
+    Path("events").mkdir()
+    for number, found in enumerate(map(json.loads, listed)):
+        assert (found["code"], found["errors"][0]["path"]) == ("schema_violation", "/job/facets/upgraded/_schemaURL")
+        kept = Path("events", f"{number}.json")
+        assert typed("quarantine", "show", *STACK, found["key"], "--output", str(kept)).exit_code == 0
+        kept.write_bytes(repaired(kept.read_bytes()))
+    assert "rejected 0" in typed("lint", "events").output
+    assert f"missing {len(RUNS)}" in typed("verify", "events", *STACK).output
 
-    Path("event.json").write_bytes(repaired(Path("event.json").read_bytes()))
-    assert "accepted" in typed("lint", "event.json").output
-    assert "missing 1" in typed("verify", "event.json", *STACK).output
-    assert typed("replay", "event.json", "--url", system.url).exit_code == 0
-    until(lambda: "SUCCESS" in typed("verify", "event.json", *STACK).output)
-    assert typed("verify", "event.json", *STACK).exit_code == 0
-    assert repaired(bad(namespace)) in system.delivered().values()
+    counted.begin()
+    assert typed("replay", "events", "--url", system.url).exit_code == 0
+    until(lambda: counted.seen(DELIVERED) == len(RUNS))
+    assert not alarm.fires(counted.seen)
+    assert rejected(typed) == before + len(RUNS), "nothing more was refused"
+    until(lambda: typed("verify", "events", *STACK).output.count("SUCCESS") == len(RUNS))
+    assert typed("verify", "events", *STACK).exit_code == 0
+    assert {repaired(bad(namespace, run)) for run in RUNS} <= set(system.delivered().values())
 
 
-def bad(namespace: str) -> bytes:
+def bad(namespace: str, run: int) -> bytes:
     upgraded = {"_producer": "https://example.com/retail/2.0", "_schemaURL": "upgraded facet"}
-    return run_event(job={"namespace": namespace, "name": "orders.daily", "facets": {"upgraded": upgraded}})
+    return run_event(run, job={"namespace": namespace, "name": "orders.daily", "facets": {"upgraded": upgraded}})
 
 
 def repaired(event: bytes) -> bytes:

@@ -30,6 +30,7 @@ def test_every_command_shown_can_be_typed(line: str, tmp_path: Path, monkeypatch
     """The program itself reads each, with its options, their values and its arguments; nothing is done."""
     monkeypatch.chdir(tmp_path)
     Path("event.json").touch()
+    Path("repaired").mkdir()
     command: click.Command = group
     words = shlex.split(line)
     while isinstance(command, click.Group):
