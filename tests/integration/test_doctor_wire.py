@@ -239,6 +239,31 @@ def test_a_stream_that_is_gone_is_broken() -> None:
     assert (one.state, "no such stream" in one.said) == (State.FAILED, True)
 
 
+def bucket(versioning: str, algorithm: str) -> dict[str, Response]:
+    status = f"<Status>{versioning}</Status>" if versioning else ""
+    rule = f"<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>{algorithm}</SSEAlgorithm>"
+    return {
+        "?versioning": xml(f"<VersioningConfiguration>{status}</VersioningConfiguration>"),
+        "?encryption": xml(f"<R>{rule}</ApplyServerSideEncryptionByDefault></Rule></R>"),
+        "HEAD": Response(200, [], b""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("versioning", "algorithm", "key", "state"),
+    [
+        ("Enabled", "AES256", "", State.OK),
+        ("Enabled", "aws:kms", "arn:aws:kms:eu-west-1:1:key/a", State.OK),
+        ("Enabled", "AES256", "arn:aws:kms:eu-west-1:1:key/a", State.WARNING),
+        ("Suspended", "AES256", "", State.WARNING),
+        ("", "AES256", "", State.WARNING),
+    ],
+)
+def test_a_bucket_is_as_the_template_has_it(versioning: str, algorithm: str, key: str, state: State) -> None:
+    """Amazon S3 API reference, GetBucketVersioning and GetBucketEncryption."""
+    assert found("quarantine", bucket(versioning, algorithm), KmsKeyArn=key).state is state
+
+
 def producers(*tokens: Token, access: str = "tokens") -> Finding:
     document = dump({"retail": Producer("retail", ("retail",), tokens)} if access else {})
     value = {"SecretString": document, "VersionId": "0" * 32, "Name": "p"}
