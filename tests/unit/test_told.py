@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections import defaultdict
@@ -14,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapter.accept import accept
+from adapter.doors.http import BATCH_PATH
 from adapter.metrics import METRICS
 from adapter.model import (
     Call,
@@ -30,6 +32,7 @@ from adapter.model import (
     Source,
 )
 from adapter.telemetry import Telemetry
+from local.kpl import aggregate
 from local.metrics import data
 from tests import driven
 from tests.fakes import TIMES, run_event
@@ -165,6 +168,35 @@ def test_no_word_of_an_event_is_ever_a_dimension(
     assert told
     for _, dimensions in told:
         assert all(dimensions[name] in _CLOSED[name] for name in dimensions.keys() - {"service"}), dimensions
+
+
+def test_a_producer_is_whom_the_authorizer_names_and_nobody_else(capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither a stream nor an event's own `producer` makes a metric."""
+    door = driven.Driven()
+    door.stream(run_event(1), run_event(2, producer="https://example.com/other"))
+    assert not any("producer" in dimensions for _, dimensions in _dimensions(capsys.readouterr().out))
+    door.post(run_event(3, producer="https://example.com/other"))
+    told = [dimensions for _, dimensions in _dimensions(capsys.readouterr().out)]
+    assert {dimensions["producer"] for dimensions in told if "producer" in dimensions} == {driven.PRODUCER}
+
+
+def test_the_size_of_a_batch_is_told_at_each_door_that_has_batches(capsys: pytest.CaptureFixture[str]) -> None:
+    door = driven.Driven()
+    door.post(b"[" + run_event(1) + b"," + run_event(2) + b"]", BATCH_PATH)
+    door.stream(run_event(3), aggregate([("k", run_event(4)), ("k", run_event(5)), ("k", run_event(6))]))
+    door.wait(Received(run_event(7), Source.HTTP))
+    told = [told for line in capsys.readouterr().out.splitlines() for told in data(line)]
+    sizes = {dict(datum.dimensions)["door"]: size for datum, size in told if datum.name == "BatchSize"}
+    assert sizes == {"batch": 2, "kinesis": 2, "backlog": 1}
+    assert [count for datum, count in told if datum.name == "Deaggregated"] == [3]
+
+
+def test_an_event_of_a_compressed_batch_is_not_said_to_have_come_compressed(capsys: pytest.CaptureFixture[str]) -> None:
+    """What came is the size of all of them."""
+    driven.Driven().post(gzip.compress(b"[" + run_event() + b"]"), BATCH_PATH)
+    (line,) = driven.lines(capsys.readouterr().out)
+    assert line["bytes"] == len(run_event())
+    assert "packed_bytes" not in line
 
 
 def test_more_values_than_a_document_may_have_are_in_several(capsys: pytest.CaptureFixture[str]) -> None:
