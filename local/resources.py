@@ -66,6 +66,9 @@ def named(template: Template, endpoint: str) -> Template:
     for logical_id in template.resources(_FUNCTION):
         name = physical[logical_id].ref
         physical[logical_id] = Physical(name, {"Arn": f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:{name}"})
+    for logical_id in template.resources(_ALARM):
+        name = physical[logical_id].ref
+        physical[logical_id] = Physical(name, {"Arn": f"arn:aws:cloudwatch:{REGION}:{ACCOUNT}:alarm:{name}"})
     return replace(template, physical=physical)
 
 

@@ -60,6 +60,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "wider": WIDER,
     "archive": ARCHIVE,
     "email": {**EMAIL, **SILENCE},
+    "no-dashboard": {"Dashboard": "false"},
     "email-key": {**EMAIL, **KEY},
     "everything": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **PRIVATE, **VPC, **ELSEWHERE, **ARCHIVE, **SILENCE},
     "everything-jwt": {**WRITERS, **ORGANIZATION, **MUTUAL_TLS, **VPC, **ELSEWHERE, **JWT},

@@ -10,10 +10,13 @@ import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from local import resources, template
 from local.system import PARAMETERS, TEMPLATE
+
+if TYPE_CHECKING:
+    from local.template import Template
 
 # "Alarms based on metric math expressions can reference a maximum of 10 metrics" (the same guide, "Limits").
 MOST_METRICS = 10
@@ -68,12 +71,17 @@ class Alarm:
         return _Math(self.properties["Metrics"], seen).value(watched["Id"])
 
 
-def alarms(**parameters: str) -> dict[str, Alarm]:
-    """Give the alarms of a local system with these `parameters`, by logical id."""
+def deployed(**parameters: str) -> Template:
+    """Give the template as a local system with these `parameters` has it."""
     read = template.of(_DOCUMENT, {**PARAMETERS, **parameters}, resources.PSEUDO_PARAMETERS)
-    deployed = resources.named(read, "http://aws")
-    found = deployed.resources("AWS::CloudWatch::Alarm")
-    return {name: Alarm(name, deployed.resolve(properties, name)) for name, properties in found.items()}
+    return resources.named(read, "http://aws")
+
+
+def alarms(**parameters: str) -> dict[str, Alarm]:
+    """Give its alarms, by logical id."""
+    there = deployed(**parameters)
+    found = there.resources("AWS::CloudWatch::Alarm")
+    return {name: Alarm(name, there.resolve(properties, name)) for name, properties in found.items()}
 
 
 def _metric(said: Mapping[str, Any], statistic: str) -> Metric:

@@ -44,8 +44,10 @@ def test_no_alarm_looks_at_more_metrics_or_longer_than_cloudwatch_does() -> None
 
 def test_only_an_absence_alarms_when_nothing_is_said() -> None:
     """Of what never stops: events, where somebody expects them, and passes of reconciliation."""
-    silent = {name for name, alarm in alarms(SilenceMinutes="10").items() if alarm.fires(lambda _: None)}
-    assert silent == {"ReconcileAlarm", "SilenceAlarm"}
+    found = alarms(SilenceMinutes="10")
+    assert {name for name, alarm in found.items() if alarm.fires(lambda _: None)} == {"ReconcileAlarm", "SilenceAlarm"}
+    breaching = {name for name, alarm in found.items() if alarm.properties["TreatMissingData"] == "breaching"}
+    assert breaching == {"ReconcileAlarm", "SilenceAlarm"}
 
 
 def test_the_backlogs_age_is_judged_by_its_schedule() -> None:
