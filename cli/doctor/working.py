@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # Who calls what at DataZone (template.yaml, DomainPolicy and DomainReadPolicy), by the role's name in the template.
 _POSTS, _READS = ["datazone:PostLineageEvent"], ["datazone:GetLineageEvent", "datazone:ListLineageEvents"]
-_ROLES: Mapping[str, list[str]] = {
+ROLES: Mapping[str, list[str]] = {
     "HttpRole": _POSTS,
     "KinesisRole": _POSTS,
     "BacklogRole": _POSTS,
@@ -51,7 +51,7 @@ def _domain(deployment: Deployment, endpoint_url: str | None) -> Finding:
 
 def _roles(deployment: Deployment, endpoint_url: str | None) -> Finding:
     """Have IAM say what it would say to the functions, which nobody but they can try."""
-    roles = {name: physical for name, physical in deployment.of(ROLE).items() if name in _ROLES}
+    roles = {name: physical for name, physical in deployment.of(ROLE).items() if name in ROLES}
     if not roles:
         return skipped("the stack lists no roles to ask about")
     _, partition, _, region, account, _ = deployment.arn.split(":", 5)
@@ -65,7 +65,7 @@ def _roles(deployment: Deployment, endpoint_url: str | None) -> Finding:
         for action in _denied(
             client,
             f"arn:{partition}:iam::{account}:role/{physical}",
-            ["sts:AssumeRole"] if assumed else _ROLES[name],
+            ["sts:AssumeRole"] if assumed else ROLES[name],
             target,
         )
     ]

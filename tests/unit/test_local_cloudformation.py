@@ -72,15 +72,3 @@ def test_the_stack_has_the_templates_outputs() -> None:
     stack = resources.stack(read, "http://adapter")
     assert stack.outputs["Url"] == "http://adapter"
     assert stack.outputs.keys() == read.outputs().keys()
-
-
-def test_the_stack_lists_what_runs_under_the_names_that_sam_gives() -> None:
-    """AWS SAM specification, "Generated CloudFormation resources"."""
-    read = resources.named(template.read(TEMPLATE, PARAMETERS, resources.PSEUDO_PARAMETERS), "http://aws")
-    listed = {(one.logical_id, one.type) for one in resources.stack(read, "http://adapter").resources}
-    assert {
-        ("HttpFunction", "AWS::Lambda::Function"),
-        ("KinesisFunctionStream", "AWS::Lambda::EventSourceMapping"),
-        ("BacklogFunctionBacklog", "AWS::Lambda::EventSourceMapping"),
-        ("UnkeptAlarm", "AWS::CloudWatch::Alarm"),
-    } <= listed
