@@ -59,7 +59,10 @@ class Patience:
 
 
 def event(namespace: str) -> RunEvent:
-    """Make a new one; OTHER, since a START would leave a run that never ends, and an end without data is warned of."""
+    """Make a new one; raise ValueError for what no job namespace can be.
+
+    It is an OTHER: a START would leave a run that never ends, and an end without datasets is warned of.
+    """
     raw = json.dumps(
         {
             "eventType": "OTHER",
@@ -71,8 +74,8 @@ def event(namespace: str) -> RunEvent:
         }
     )
     accepted = accept(raw.encode())
-    if not isinstance(accepted, RunEvent):  # a name that no job can have is caught where it is typed
-        raise aws.AwsError(f"no event can have this job namespace ({accepted.code})")
+    if not isinstance(accepted, RunEvent):
+        raise ValueError(f"no event with that job namespace is taken ({accepted.code})")  # noqa: TRY004 - of its value
     return accepted
 
 

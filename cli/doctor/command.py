@@ -42,6 +42,14 @@ def _base(url: str) -> str:
     return whole.removesuffix(EVENT_PATH)
 
 
+def _namespace(_: click.Context, __: click.Parameter, value: str) -> str:
+    try:
+        canary.event(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}.") from None
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What was typed. `url` has no path."""
@@ -65,17 +73,17 @@ class Examination:
     door: Door | None = None
 
     def checks(self) -> Iterator[Check]:
-        """Give everything to look at, in its order; the one after each other, since what is found says what is next."""
+        """Give everything to look at, in its order; one after the other, since what is found says what is next."""
         yield Check("credentials", self._credentials)
         yield Check("stack", self._stack, ("credentials",) if self.asked.stack else ())
-        self.door = self._found_door()
-        if self.door:
-            yield from self.door.checks()
+        self.door = door = self._found_door()
+        if door:
+            yield from door.checks()
         if self.asked.stack and self.deployment:
             yield from keeping.checks(self.asked.stack, self.deployment, self.asked.endpoint_url)
             yield from working.checks(self.asked.stack, self.deployment, self.asked.endpoint_url)
-        if self.door:
-            yield Check("canary", self._canary, (TOKEN if self.door.asks else ACCESS,))
+        if door:
+            yield Check("canary", lambda: self._canary(door), (TOKEN if door.asks else ACCESS,))
 
     def target(self) -> Target | None:
         """Say what emitters are to be configured for; None where no address is known."""
@@ -94,8 +102,12 @@ class Examination:
     def _stack(self) -> Finding:
         if self.asked.stack is None:
             return skipped("none is named, so what is behind the address is not looked at", "--stack NAME")
-        self.deployment = described(self.asked.stack, self.asked.endpoint_url)
-        return self.deployment.finding()
+        found = described(self.asked.stack, self.asked.endpoint_url)
+        if "Url" not in found.outputs and found.finding().state is State.OK:
+            return failed("it has no output Url", "is it the adapter's? check --stack")
+        # One that was never made has no outputs, and nothing in it to look at.
+        self.deployment = found if "Url" in found.outputs else None
+        return found.finding()
 
     def _found_door(self) -> Door | None:
         deployment = self.deployment
@@ -103,15 +115,13 @@ class Examination:
         access = deployment.parameters.get("Access") if deployment else None
         return Door(self.client, url, self.asked.api_key, access) if url else None
 
-    def _canary(self) -> Finding:
+    def _canary(self, door: Door) -> Finding:
         if not self.asked.canary:
             return skipped("not wanted")
-        if self.door is None:
-            return failed("there is no address")
         outputs = self.deployment.outputs if self.deployment else {}
         place = Place(self.asked.stack, outputs.get("DomainId"), outputs.get("DomainRegion"), self.asked.endpoint_url)
         patience = Patience(self.asked.wait, lambda text: click.echo(f"  {text}", err=True))
-        return canary.look(self.door, place, self.asked.namespace, patience)
+        return canary.look(door, place, self.asked.namespace, patience)
 
 
 def _emitters_url(deployment: Deployment) -> str:
@@ -132,6 +142,7 @@ def _emitters_url(deployment: Deployment) -> str:
 @click.option(
     "--namespace",
     default=canary.NAMESPACE,
+    callback=_namespace,
     show_default=True,
     metavar="JOB_NAMESPACE",
     help="The job namespace of the canary, which will be seen in the catalog as a run of the job `canary`.",
@@ -162,7 +173,9 @@ def doctor(context: click.Context, /, *, with_emitters: bool, as_json: bool, **g
     target = examination.target() if with_emitters else None
     status = exit_status(found.values())
     if as_json:
-        click.echo(json.dumps(_object(found, target, status), indent=2))
+        url = examination.door.url if examination.door else None
+        about = {"exit_status": status, "url": url}
+        click.echo(json.dumps(about | _object(found, target), indent=2))
     else:
         _print_emitters(target)
         click.echo(_summary(found))
@@ -210,10 +223,8 @@ def _summary(found: dict[str, Finding]) -> str:
     return f"Nothing is broken ({counts})"
 
 
-def _object(found: dict[str, Finding], target: Target | None, status: int) -> dict[str, object]:
+def _object(found: dict[str, Finding], target: Target | None) -> dict[str, object]:
     return {
-        "exit_status": status,
-        "url": target.url if target else None,
         "checks": [{"name": name, **asdict(finding)} for name, finding in found.items()],
         "emitters": [asdict(one) for one in emitters.configurations(target)] if target else [],
     }

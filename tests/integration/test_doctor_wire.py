@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
 from adapter.producers import Producer, Token, dump
 from cli.doctor import canary, keeping, working
@@ -23,6 +24,8 @@ from cli.doctor.canary import Patience, Place
 from cli.doctor.deployment import ALARM, FUNCTION, MAPPING, ROLE, Deployment, Resource
 from cli.doctor.door import Door
 from cli.doctor.finding import Finding, State, examined
+from cli.main import group
+from local import cloudformation
 from local.server import Request, Response, Server, json_response
 from tests.emitters.tls import certificate
 from tests.integration.running import ROOT
@@ -496,3 +499,20 @@ def test_a_canary_s_end_is_told(
 ) -> None:
     one = sent(answer, stored)
     assert (one.state, said in one.said) == (state, True), one
+
+
+def test_a_stack_of_somebody_else_s_is_not_looked_into() -> None:
+    me = "<GetCallerIdentityResult><Arn>arn:aws:iam::1:user/a</Arn><Account>1</Account></GetCallerIdentityResult>"
+
+    def aws(request: Request) -> Response:
+        if b"GetCallerIdentity" in request.body:
+            return xml(f"<GetCallerIdentityResponse>{me}</GetCallerIdentityResponse>")
+        return cloudformation.answer(
+            request, cloudformation.Stack("other", "arn:aws:cloudformation:::stack/other/0", {})
+        )
+
+    with serving(aws) as url:
+        result = CliRunner().invoke(group, ["doctor", "--stack", "other", "--endpoint-url", url, "--json"])
+    assert result.exit_code == 1
+    assert [one["state"] for one in json.loads(result.stdout)["checks"]] == ["ok", "FAILED"]
+    assert "--stack" in result.stdout

@@ -83,7 +83,14 @@ def test_the_exit_status_tells_broken_from_unseen(findings: list[Finding], statu
 
 
 @pytest.mark.parametrize(
-    "typed", [[], ["--url", "https://a/prod"], ["--url", "nonsense"], ["--stack", "x", "--wait", "0"]]
+    "typed",
+    [
+        [],
+        ["--url", "https://a/prod"],
+        ["--url", "nonsense"],
+        ["--stack", "x", "--wait", "0"],
+        ["--stack", "x", "--namespace", "n" * 300_000],
+    ],
 )
 def test_what_makes_no_sense_is_said_at_once(typed: list[str]) -> None:
     assert CliRunner().invoke(group, ["doctor", *typed]).exit_code == 2
