@@ -6,9 +6,9 @@ an error, so that no query passes with a word that nobody has looked up.
 
 from __future__ import annotations
 
+import math
 import operator
 import re
-import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -32,7 +32,8 @@ _TOTALS: Mapping[str, Callable[..., Any]] = {
     "max": max,
     "earliest": lambda values: values[0],
     "latest": lambda values: values[-1],
-    "pct": lambda values, share: statistics.quantiles([*values, *values], n=100, method="inclusive")[share - 1],
+    # The nearest rank: what lies between two values may be a rounding error above the larger.
+    "pct": lambda values, share: sorted(values)[math.ceil(len(values) * share / 100) - 1],
 }
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.integration.running import Running
 
-SECONDS = 30
+SECONDS = 120
 
 
 def _token(raw: bytes) -> str:

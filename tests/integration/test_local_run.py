@@ -173,7 +173,7 @@ def test_a_get_of_lineage_shows_that_processing_went_on(system: Running) -> None
 
 def test_a_parameter_that_does_not_exist_is_said_so(tmp_path: Path) -> None:
     process = run(tmp_path / "terminal", "NoSuch=1")
-    assert process.wait(60) == 1
+    assert process.wait(180) == 1
     assert (tmp_path / "terminal").read_text() == "template.yaml has no parameter NoSuch\n"
 
 
@@ -187,7 +187,7 @@ def test_a_parameter_that_does_not_exist_is_said_so(tmp_path: Path) -> None:
 )
 def test_what_makes_no_sense_is_said_so(tmp_path: Path, variables: dict[str, str], complaint: str) -> None:
     process = run(tmp_path / "terminal", **variables)
-    assert process.wait(60) == 1
+    assert process.wait(180) == 1
     assert complaint in (tmp_path / "terminal").read_text()
 
 
@@ -196,7 +196,7 @@ def test_a_busy_port_is_named_with_the_variable_that_changes_it(tmp_path: Path, 
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         process = run(tmp_path / "terminal", **{variable: str(port), other: "0"})
-        assert process.wait(60) == 1
+        assert process.wait(180) == 1
     said = (tmp_path / "terminal").read_text()
     assert f"Port {port}" in said
     assert f"{variable}={port + 1} make run" in said

@@ -37,14 +37,14 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture
 def connection(server: Server) -> Iterator[http.client.HTTPConnection]:
-    connection = http.client.HTTPConnection(HOST, server.port, timeout=10)
+    connection = http.client.HTTPConnection(HOST, server.port, timeout=60)
     yield connection
     connection.close()
 
 
 def raw(server: Server, sent: bytes) -> bytes:
     """Send bytes and give all that comes back until the server hangs up."""
-    with socket.create_connection((HOST, server.port), timeout=10) as wire:
+    with socket.create_connection((HOST, server.port), timeout=60) as wire:
         wire.sendall(sent)
         wire.shutdown(socket.SHUT_WR)
         pieces = []

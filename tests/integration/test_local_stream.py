@@ -115,7 +115,7 @@ def test_records_put_later_are_read_too_and_none_twice(aws: Aws, poll: Poll) -> 
 
 
 def test_lanes_of_a_shard_work_at_the_same_time_and_keep_the_order_of_each_key(aws: Aws, poll: Poll) -> None:
-    meeting, invitations = threading.Barrier(2, timeout=10), iter(range(2))
+    meeting, invitations = threading.Barrier(2, timeout=60), iter(range(2))
 
     def answer(_: list[bytes]) -> object:
         if next(invitations, None) is not None:

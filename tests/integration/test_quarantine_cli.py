@@ -220,7 +220,7 @@ def test_a_replay_killed_in_the_middle_is_ended_by_the_next_one(stand: Stand) ->
     words = [COMMAND, "replay", f"s3://{stand.bucket}", "--url", stand.url]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603 - our own
     stand.meanwhile = lambda: process.kill() if len(stand.posted) == 5 else None
-    assert process.wait(60) == -signal.SIGKILL
+    assert process.wait(180) == -signal.SIGKILL
     still = [stand.body(key) for key in stand.listed() if key in keys]
     moved = [stand.body(key) for key in stand.listed() if key.removeprefix("replayed/") in keys and key not in keys]
     assert sorted(still + moved) == sorted(raws)

@@ -54,7 +54,7 @@ def test_commands_do_what_the_readme_says(well: Running, commands: list[str], tm
             capture_output=True,
             check=False,
             text=True,
-            timeout=60,
+            timeout=180,
         )
         expected = next((status for part, status in STATUS.items() if part in command), 0)
         assert ran.returncode == expected, ran.stdout + ran.stderr

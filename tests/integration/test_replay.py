@@ -308,7 +308,7 @@ def _started(*arguments: object, stderr: int = subprocess.PIPE) -> Iterator[subp
 
 
 def _wait_for(door: Door, requests: int) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while len(door.bodies) < requests:
         assert time.monotonic() < deadline
         time.sleep(0.005)
@@ -321,7 +321,7 @@ def test_after_ctrl_c_the_command_it_prints_goes_on(door: Door, tmp_path: Path, 
     with _started("replay", tmp_path / "events.ndjson", "--url", door.url) as process:
         _wait_for(door, 10)
         process.send_signal(signal.SIGINT)
-        stdout, stderr = process.communicate(timeout=20)
+        stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "not sent" in stdout
     assert "Stopped: interrupted" in stderr
@@ -347,7 +347,7 @@ def test_ctrl_c_does_not_wait_for_a_better_moment(door: Door, tmp_path: Path) ->
         assert process.stderr
         assert process.stderr.readline().endswith("again in 50 s\n")
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=20) == 130
+        assert process.wait(timeout=60) == 130
     assert len(door.bodies) == 1
 
 
@@ -370,7 +370,7 @@ def test_after_a_kill_the_same_command_goes_on_from_its_state(door: Door, tmp_pa
 
 def test_wrong_usage_is_a_line_and_status_2() -> None:
     with _started("replay", "missing.json", "--url", "http://127.0.0.1:9") as process:
-        assert process.communicate(timeout=20) == ("", "Error: missing.json: no such file or folder\n")
+        assert process.communicate(timeout=60) == ("", "Error: missing.json: no such file or folder\n")
     assert process.returncode == 2
 
 
@@ -383,7 +383,7 @@ def test_ctrl_c_is_status_130_in_every_command() -> None:
         assert process.stdout.readline().startswith("stdin:1: ")
         process.send_signal(signal.SIGINT)
         stderr = process.stderr.read() if process.stderr else ""
-        process.wait(timeout=20)
+        process.wait(timeout=60)
     assert (process.returncode, stderr.strip()) == (130, "")
 
 
@@ -392,7 +392,7 @@ def test_on_a_terminal_a_bar_shows_how_far_it_is(door: Door, tmp_path: Path) -> 
     _events(tmp_path, 7)
     ours, its = pty.openpty()
     with _started("replay", tmp_path, "--url", door.url, stderr=its) as process:
-        stdout, _ = process.communicate(timeout=20)
+        stdout, _ = process.communicate(timeout=60)
     os.close(its)
     shown = os.read(ours, 1_000_000).decode()
     os.close(ours)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -36,12 +37,14 @@ class FakeSqs:
     breaks: str = ""
     lies: bool = False
     doubles: bool = False
+    _lock: Lock = field(default_factory=Lock)
 
     def receive_message(self, **asked: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore takes it
         assert asked["QueueUrl"] == QUEUES.dead_letters
-        found = [handle for handle in self.dead if handle not in self.hidden][: asked["MaxNumberOfMessages"]]
-        self.hidden.update(found)
-        messages = [_message(one, self.dead[one]) for one in found for _ in range(1 + self.doubles)]
+        with self._lock:
+            found = [handle for handle in self.dead if handle not in self.hidden][: asked["MaxNumberOfMessages"]]
+            self.hidden.update(found)
+            messages = [_message(one, self.dead[one]) for one in found for _ in range(1 + self.doubles)]
         return {"Messages": messages} if messages else {}
 
     def send_message(self, **asked: Any) -> dict[str, str]:  # noqa: ANN401 - the same
@@ -53,7 +56,8 @@ class FakeSqs:
     def delete_message(self, **asked: str) -> None:
         assert asked["QueueUrl"] == QUEUES.dead_letters
         self._break("DeleteMessage")
-        del self.dead[asked["ReceiptHandle"]]
+        with self._lock:
+            del self.dead[asked["ReceiptHandle"]]
 
     def _break(self, operation: str) -> None:
         if self.breaks == operation:

@@ -78,7 +78,7 @@ def test_runs_that_wait_now_and_then_do_not_stop_the_others() -> None:
 
 
 def test_as_many_events_as_there_are_lanes_are_under_way_at_once() -> None:
-    meeting = threading.Barrier(4, timeout=10)
+    meeting = threading.Barrier(4, timeout=60)
 
     def script(event: RunEvent) -> Outcome:
         meeting.wait()
