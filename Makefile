@@ -28,9 +28,10 @@ help:  ## list what can be made
 run: setup  ## run the adapter and an AWS on this machine, until Ctrl-C (PORT=8080, AWS_PORT=4566)
 	@exec $(PYTHON) -m local
 
+# Two files at a time, each by one process from its beginning to its end: its tests share what runs for them.
 .PHONY: test
 test: setup  ## run all tests; at least 95 % of adapter/, branches included, must be covered
-	$(PYTHON) -m pytest --cov --cov-fail-under=95
+	$(PYTHON) -m pytest -n 2 --dist loadfile --cov --cov-fail-under=95
 
 # Status 75 when all that went wrong is that a registry did not answer: then something was not tested, and nothing failed.
 .PHONY: test-emitters

@@ -1,4 +1,4 @@
-"""The local system, started once for all tests that need it.
+"""The local system, started once for all tests of a process that need it.
 
 A test that puts faults starts one of its own: what a fault did to a function (an open breaker) outlasts it.
 """
