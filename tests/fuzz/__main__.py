@@ -23,7 +23,7 @@ def fuzz(target: str, seconds: str) -> None:
     subprocess.run(  # noqa: S603 - this interpreter, on this package
         [
             *(sys.executable, "-m", "tests.fuzz.run", target),
-            *(f"-max_total_time={seconds}", "-seed=1", "-max_len=65536", "-timeout=10", "-print_final_stats=1"),
+            *(f"-max_total_time={seconds}", "-seed=1", "-max_len=65536", "-timeout=60", "-print_final_stats=1"),
             *(f"-dict={WORK / 'words'}", f"-artifact_prefix={WORK / target}/", str(corpus)),
         ],
         check=True,

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pytest
 
@@ -19,6 +19,7 @@ from adapter.datazone import DataZone
 from adapter.model import Cause, Deferred, Delivered, Job, Outcome, RunEvent
 from tests.artefact import ENVIRONMENT
 from tests.emitters.tls import certificate
+from tests.integration.running import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,6 +58,7 @@ class Server(ThreadingTCPServer):
         self.context = context
         self.open: list[socket.socket] = []
         self.heads: list[str] = []
+        self.closed = 0
         super().__init__(("127.0.0.1", 0), _Talk)
 
     def url(self, host: str = "127.0.0.1") -> str:
@@ -65,6 +67,10 @@ class Server(ThreadingTCPServer):
     @property
     def connections(self) -> int:
         return len(self.open)
+
+    def shutdown_request(self, request: Any) -> None:  # noqa: ANN401 - a socket, as its own base has it
+        super().shutdown_request(request)
+        self.closed += 1
 
     def handle_error(self, *_: object) -> None:
         """Let clients break off as they like."""
@@ -145,9 +151,9 @@ def test_what_the_server_has_closed_meanwhile_is_not_used(datazone: Made) -> Non
     """As after a function was frozen for longer than the server waits: no event pays for it."""
     with Server(lambda head, connection: taken(head, connection) and False) as server:
         target = datazone(server.url())
-        for _ in range(3):
+        for number in range(3):
             assert isinstance(post(target), Delivered)
-            time.sleep(0.05)
+            until(lambda closed=number + 1: server.closed == closed)  # type: ignore[misc]  # bound now
     assert server.connections == 3
 
 
