@@ -22,7 +22,7 @@ from adapter.processing import Status
 from cli import aws
 from cli.address import EVENT_PATH
 from cli.doctor import answers
-from cli.doctor.finding import Finding, failed, not_looked_at, ok, some, warning
+from cli.doctor.finding import Finding, State, failed, not_looked_at, ok, some, warning
 from cli.status import NAMESPACE as METRICS
 from cli.verify import LOOKED_AT, Domain
 
@@ -96,7 +96,23 @@ def look(door: Door, place: Place, namespace: str, patience: Patience) -> Findin
             "the adapter has another event than was posted",
             "something on the way changes bodies: a proxy or a firewall",
         )
-    return _Followed(canary, place, patience, began).finding(said.get("id"), str(said.get("domainId") or ""))
+    found = _Followed(canary, place, patience, began).finding(said.get("id"), str(said.get("domainId") or ""))
+    return _again(door, canary, said.get("id"), found) if found.state is State.OK else found
+
+
+def _again(door: Door, canary: RunEvent, lineage_event_id: object, found: Finding) -> Finding:
+    """Post the same once more: DataZone is to know it by its client token."""
+    try:
+        answer = door.post(EVENT_PATH, canary.raw, with_token=True)
+    except httpx.RequestError as error:
+        return answers.unanswered(error)
+    again = answers.body(answer).get("id")
+    if again == lineage_event_id:
+        return ok(f"{found.said}; posted again it is the same event")
+    return warning(
+        f"{found.said}; posted again it is answered {answer.status_code}, as {again}",
+        "DataZone does not know it by its client token: what is sent twice may be in the catalog twice",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -477,6 +477,11 @@ def client_token(raw: bytes) -> str:
     return sha256(json.dumps(json.loads(raw), sort_keys=True).encode()).hexdigest()
 
 
+def another_each_time() -> Callable[[bytes], Response]:
+    ids = iter(("a" * 14, "b" * 14))
+    return lambda raw: json_response(200, {"id": next(ids), "clientToken": client_token(raw)})
+
+
 def processed(status: str) -> Callable[[bytes], Response]:
     return lambda raw: Response(200, [("Processing-Status", status), ("Content-Type", "application/octet-stream")], raw)
 
@@ -484,7 +489,8 @@ def processed(status: str) -> Callable[[bytes], Response]:
 @pytest.mark.parametrize(
     ("answer", "stored", "state", "said"),
     [
-        (taken, processed("SUCCESS"), State.OK, "byte for byte"),
+        (taken, processed("SUCCESS"), State.OK, "the same event"),
+        (another_each_time(), processed("SUCCESS"), State.WARNING, "b" * 14),
         (taken, processed("FAILED"), State.FAILED, "could not process"),
         (taken, processed("PROCESSING"), State.NOT_LOOKED_AT, "PROCESSING"),
         (taken, lambda raw: processed("SUCCESS")(raw + b" "), State.FAILED, "other bytes"),
