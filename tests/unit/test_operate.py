@@ -46,11 +46,12 @@ def test_what_cannot_be_typed_would_be_noticed(line: str, tmp_path: Path, monkey
         test_every_command_shown_can_be_typed(line, tmp_path, monkeypatch)
 
 
-def test_every_alarm_has_its_section_and_every_section_its_alarm() -> None:
+def test_every_alarm_has_its_section_with_commands_and_every_section_its_alarm() -> None:
     chapter = OPERATE.split("\n## When an alarm fires\n", 1)[1].split("\n## ", 1)[0]
     alarms = {name for name, one in template()["Resources"].items() if one["Type"] == "AWS::CloudWatch::Alarm"}
     sections = re.findall(r"^### (.+)$", chapter, re.MULTILINE)
     assert sorted(sections) == sorted(alarms)
+    assert all("\nlineage-adapter " in text for text in chapter.split("\n### ")[1:])
 
 
 def test_every_query_that_is_to_be_asked_is_saved() -> None:
