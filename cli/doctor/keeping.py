@@ -76,7 +76,7 @@ def _backlog(stack: str, url: str, endpoint_url: str | None) -> Finding:
     waiting = sum(numbers(aws.sqs(endpoint_url), url))
     if waiting:
         to_do = f"lineage-adapter backlog status --stack {stack}; the functions' logs name the cause of each deferral"
-        return warning(f"{waiting:,} events wait", to_do)
+        return warning(f"{waiting:,} waiting", to_do)
     return ok("nothing waits")
 
 
@@ -84,7 +84,7 @@ def _dead_letters(stack: str, url: str, endpoint_url: str | None) -> Finding:
     dead = sum(numbers(aws.sqs(endpoint_url), url))
     if dead:
         to_do = f"when the cause is gone: lineage-adapter backlog redrive --stack {stack}"
-        return failed(f"{dead:,} events that nothing tries any more", to_do)
+        return failed(f"{dead:,}, which nothing tries any more", to_do)
     return ok("none")
 
 
