@@ -90,9 +90,11 @@ def test_what_the_functions_count_is_in_cloudwatch(system: Running) -> None:
     """As in AWS, where CloudWatch Logs reads it from the functions' logs; each set of dimensions by itself."""
     cloudwatch = system.client("cloudwatch")
     dimensions = [{"Name": "service", "Value": STACK}, {"Name": "door", "Value": "http"}]
-    before = _summed(cloudwatch, dimensions)
-    assert system.post(fresh()).status == 200
-    until(lambda: _summed(cloudwatch, dimensions) == before + 1)
+    name = str(uuid.uuid4())
+    assert system.post(fresh(name)).status == 200
+    until(lambda: name in system.output())
+    # What other tests have posted to this system is counted with it, and may not be there yet.
+    until(lambda: _summed(cloudwatch, dimensions) == system.output().count("\nhttp     delivered"))
 
 
 def _summed(cloudwatch: Any, dimensions: list[dict[str, str]]) -> float:  # noqa: ANN401 - its types are not installed
@@ -167,7 +169,8 @@ def test_a_get_of_lineage_shows_that_processing_went_on(system: Running) -> None
         got = system.datazone.get_lineage_event(domainIdentifier=DOMAIN, identifier=identifier)
         return got["processingStatus"]
 
-    assert status() == "REQUESTED"
+    # A busy machine may come too late for the first two.
+    assert status() in {"REQUESTED", "PROCESSING", "SUCCESS"}
     until(lambda: status() == "SUCCESS")
 
 
