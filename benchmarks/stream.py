@@ -99,10 +99,9 @@ def _on_a_core(lanes: int) -> tuple[float, float, float]:
 def _rows(lanes: int, goal: float, ours: float, theirs: float, busy: float) -> Iterator[Row]:
     yield _row(f"Kinesis batch, one core, {lanes} lanes", ours, theirs, goal)
     waiting = _EVENTS / lanes * _DELAY_MS / 1000
-    # Nothing is faster than DataZone's answers, nor than the core that asks for them.
-    ideal, by = max((waiting, "waiting"), (busy, "the core's work"))
-    what = f"Kinesis batch, {lanes} lanes, against {by} alone"
-    yield Row(what, f"{ours:.2f} s", f"{ideal:.2f} s", ours / ideal, 1.15)
+    if waiting > busy:
+        what = f"Kinesis batch, {lanes} lanes, against waiting alone"
+        yield Row(what, f"{ours:.2f} s", f"{waiting:.2f} s", ours / waiting, 1.15)
 
 
 def _row(what: str, ours: float, theirs: float, goal: float) -> Row:
