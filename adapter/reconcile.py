@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from adapter.accept import accept
+from adapter.emitter import emitter
 from adapter.found import Position
 from adapter.model import Cause, Code, Deferred, FormatAssertion, Received, Rejected, RunEvent, Source, Violation
 from adapter.processing import Status, UnansweredError
@@ -91,10 +92,12 @@ class Context(Protocol):
 class Seen:
     """What a pass has seen: failures that were not known, and what is unfinished for long, by job namespace.
 
+    `emitters` are the same failures by what made the events, as they say themselves.
     `oldest` is when the oldest unfinished event was taken; `left` counts failures that could not be kept this time.
     """
 
     failed: Counter[str] = field(default_factory=Counter)
+    emitters: Counter[str] = field(default_factory=Counter)
     unfinished: Counter[str] = field(default_factory=Counter)
     oldest: float | None = None
     left: int = 0
@@ -171,6 +174,7 @@ class Reconciliation:
             return
         self.memory.add(one.lineage_event_id, one.created_at, kept.quarantine_key)
         seen.failed[one.namespace] += 1
+        seen.emitters[emitter(raw)] += 1
         self.records.failed(received, judged if isinstance(judged, RunEvent) else None, kept)
 
     def _left(self, one: Listed, seen: Seen, cause: Cause) -> None:

@@ -1,6 +1,6 @@
 """What a person sees of reconciliation: a log line for each failure and each pass, and the counts alarms stand on.
 
-Counts by job namespace are in the log lines: as a dimension of a metric they would be without bound.
+Counts by job namespace and emitter are in the log lines: as dimensions of a metric they would be without bound.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 
+from adapter.emitter import emitter
+
 if TYPE_CHECKING:
     from collections import Counter
 
     from adapter.model import Cause, Received, Rejected, RunEvent
     from adapter.reconcile import Seen
 
-# As many namespaces as a line names; the rest is one number.
+# As many namespaces, and emitters, as a line names; the rest is one number.
 NAMED = 10
 OTHER = "(other)"
 
@@ -48,6 +50,7 @@ class ReconcileTelemetry:
             "job_namespace": job.namespace if job else None,
             "job_name": job.name if job else None,
             "event_type": event.event_type if event else None,
+            "emitter": emitter(received.raw),
             "client_token": event.client_token if event else None,
             "bytes": len(received.raw),
             "quarantine_key": rejected.quarantine_key,
@@ -73,6 +76,7 @@ class ReconcileTelemetry:
             "complete": complete,
             "failed": seen.failed.total(),
             "failed_by_namespace": most(seen.failed),
+            "failed_by_emitter": most(seen.emitters),
             "unfinished": seen.unfinished.total(),
             "unfinished_by_namespace": most(seen.unfinished),
             "left": seen.left,

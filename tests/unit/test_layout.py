@@ -13,7 +13,7 @@ ADAPTER = Path(__file__).parents[2] / "adapter"
 # From the inside out: a module may import from its own row and those above it.
 ROWS = (
     {"model", "pointer"},
-    {"settings", "text", "spec", "facets", "body", "batch", "kpl", "producers", "metrics", "connections"},
+    {"settings", "text", "spec", "facets", "body", "batch", "kpl", "producers", "metrics", "connections", "emitter"},
     {"size"},
     {"accept"},
     {

@@ -326,6 +326,8 @@ def test_a_failure_is_a_line_and_a_count_and_says_nothing_of_the_event(
     assert len(failure["client_token"]) == 64
     (summary,) = (line for line in lines if line.get("message") == "reconciled")
     assert (summary["complete"], summary["failed_by_namespace"]) == (True, {"retail": 1})
+    assert failure["emitter"] == "example.com/retail/1.0"
+    assert summary["failed_by_emitter"] == {"example.com/retail/1.0": 1}
     assert _metrics(lines) == {"DataZoneFailed": 1, "ReconcileComplete": 1, "DataZoneUnfinished": 0}
 
 
